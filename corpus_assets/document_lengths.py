@@ -41,9 +41,10 @@ Lengths = Counter[int]
 class Measured:
     """A dataset whose documents have lengths.
 
-    asset: whose partitions say them. length, depth, long_documents: what the dataset itself says of its rows, None
-    where it says nothing. saved: returns the lengths in a partition, None if it keeps none. counted: returns those of
-    the partitions that one is made of, by tokenizing them; None where that is never needed.
+    asset: whose partitions say them.
+    length, depth, long_documents: what the dataset itself says of its rows, None where it says nothing.
+    saved: returns the lengths in a partition, None if it keeps none.
+    counted: returns those of the partitions that one is made of, by tokenizing them; None where that is never needed.
     """
 
     name: str
@@ -59,8 +60,10 @@ class Measured:
 class DocumentLengths:
     """The lengths of the documents of a dataset, with separators or end-of-text ids.
 
-    partitions: how many the dataset has. stale: those that say how the documents were when they were built, which a
-    build would change. counted: those whose documents were tokenized now. absent: those of which nothing is known.
+    partitions: how many the dataset has.
+    stale: those that say how the documents were when they were built, which a build would change.
+    counted: those whose documents were tokenized now.
+    absent: those of which nothing is known.
     """
 
     lengths: Lengths
@@ -87,8 +90,8 @@ def measured(corpus: Corpus, name: str) -> Measured:
 def lengths_of(corpus: Corpus, dataset: Measured, say: Callable[[str], None]) -> DocumentLengths:
     """Returns the lengths of the documents of a dataset as they are built.
 
-    Partitions that were built before lengths were kept, or are not built though what they read is, are tokenized, and
-    nothing of it is kept; `say` hears of that first. ConfigError if there is nothing to read.
+    Partitions that were built before lengths were kept, or whose input alone is built, are tokenized without keeping
+    the result; `say` is told first. ConfigError if there is nothing to read.
     """
     planner, stage = corpus.planner(), corpus.graph[dataset.asset]
     keys, records = planner.partitions(stage), planner.records(stage.name)

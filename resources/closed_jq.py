@@ -1,7 +1,7 @@
 """jq that sees a document and nothing else: no environment, no files, no clock, no standard error.
 
-People share filters, and a filter of somebody else's must not put what the machine knows into a corpus; nor may a
-document come out otherwise on another machine, or another day.
+People share filters. A filter must not copy secrets of the machine into a corpus, and must give the same result on
+every machine and every day.
 """
 
 import os
@@ -20,7 +20,10 @@ _GUARD = " ".join(
         "{} as $ENV |",
     ]
 )
-"""Names of jq that reach beyond its input, defined anew. A module would have to come before it, so there are none."""
+"""Definitions that replace the names by which jq reaches beyond its input.
+
+Filters with modules are refused, since modules would have to come before these definitions.
+"""
 
 _OUTSIDE = re.compile(r"\b(?:env|ENV|now|localtime|strflocaltime|input\w*|modulemeta|get_search_list|halt\w*)\b")
 _LINE = re.compile(r"(?<=, line )\d+")
@@ -28,7 +31,7 @@ _compiling = Lock()
 
 
 def closed_program(expression: str) -> Callable[[str], list[Any]]:
-    """Returns what gives all values of an expression for a JSON text; `ValueError` if it cannot be read."""
+    """Returns a function that gives all values of an expression for a JSON text; `ValueError` if jq cannot parse it."""
     import jq
 
     with _compiling:
@@ -44,5 +47,5 @@ def closed_program(expression: str) -> Callable[[str], list[Any]]:
 
 
 def reach_outside(expressions: Iterable[str]) -> bool:
-    """Returns whether any of these names what once reached beyond the document."""
+    """Returns whether any of these is a name that `CLOSED` redefines."""
     return any(map(_OUTSIDE.search, expressions))

@@ -10,8 +10,8 @@ from resources.raw_places.files import stamp
 def read_outside(key: str, path: str, limit: int) -> bytes:
     """Returns the content of a file; `ConfigError` names the configuration key if it cannot be read or is too large.
 
-    `MisreadError` if one reading after the other gives other bytes. key: the configuration key that names the file.
-    limit: the most bytes that the file may have.
+    `MisreadError` if several readings give different bytes. key: the configuration key that names the file. limit: the
+    most bytes that the file may have.
     """
     file = Path(path)
     try:
@@ -26,9 +26,9 @@ def read_outside(key: str, path: str, limit: int) -> bytes:
 
 
 def matching(key: str, pattern: str) -> dict[str, str]:
-    """Returns the paths of the files that an absolute path with `*` in its parts leads to, by name, in order of name.
+    """Returns the paths of the files that match an absolute path with `*` in its parts, by name, in order of name.
 
-    `ConfigError` names the configuration key if there is none: a list that is gone must not be taken for an empty one.
+    `ConfigError` names the configuration key if no file matches: a missing list is not an empty list.
     """
     path = Path(pattern)
     anchor = Path(path.anchor)
@@ -45,7 +45,7 @@ def beside(path: str, name: str) -> str:
 
 
 def held_in(folder: str, names: tuple[str, ...]) -> dict[str, str]:
-    """Returns the paths of those of the named files that a folder has, by name."""
+    """Returns the paths of the named files that exist in a folder, by name."""
     return {name: str(file) for name in names if (file := Path(folder, name)).is_file()}
 
 

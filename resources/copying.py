@@ -44,9 +44,9 @@ class Copier:
     def copy(self, record: Record) -> Record | None:
         """Copies a partition and commits it in the target; returns its record there.
 
-        One that is made again meanwhile is copied as it is then; None if the source has it no more.
-        `DamagedFileError` if a file does not hold what the record says; then nothing was changed. `BuilderLostError` or
-        `LeaseLostError` if others went on without this process, and may have committed the partition.
+        If the partition is rebuilt meanwhile, its new content is copied. None if the source no longer has it.
+        `DamagedFileError` if a file does not match its record; then nothing was changed. `BuilderLostError` or
+        `LeaseLostError` if other processes went on without this one, and may have committed the partition.
         """
         current: Record | None = record
         while current is not None:
@@ -71,7 +71,7 @@ class Copier:
             unpublished.discard()
 
     def _transfer(self, record: Record, file: FileRecord, unpublished: Unpublished) -> BinaryIO:
-        """Copies the bytes of a file to where they are not visible yet, and returns that file."""
+        """Copies the bytes of a file to an unpublished file, and returns that."""
         copy = unpublished.create(unversioned(file.path))
         try:
             with self._source.storage.sequential(file.path) as stored:
@@ -80,7 +80,7 @@ class Copier:
                     self._on_bytes(len(block))
         except FileNotFoundError:
             raise _damaged(record, file, "is missing") from None
-        copy.flush()  # A full disk shows here, and is not taken for damage.
+        copy.flush()  # A full disk is noticed here, so that it is not taken for damage.
         if (found := copy.tell()) != file.bytes:
             raise _damaged(record, file, f"has {found} bytes, its record says {file.bytes}")
         return copy
@@ -103,7 +103,7 @@ class Copier:
         return committed
 
     def _make_way(self, record: Record, unpublished: Unpublished) -> None:
-        """Removes records that the target has of other partitions, and that name files which are copied."""
+        """Removes the target's records of other partitions that name files which are about to be copied."""
         storage = self._target.storage
         paths = [unversioned(file.path) for file in record.files]
         known = {path: unpublished.replaced(path) for path in paths}
@@ -126,7 +126,7 @@ def _damaged(record: Record, file: FileRecord, problem: str) -> DamagedFileError
 
 
 class _Reread(Seekable):
-    """Reads a file again that is open for writing, and leaves it open."""
+    """Reads back a file that is open for writing, and leaves it open."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ class ConfigError(CorpusError):
 
 
 class NotBuiltError(ConfigError):
-    """Something is asked of a partition that is not built. asset, partition: which; `*` is the asset as a whole."""
+    """A partition is needed that is not built. asset, partition: which one; `*` is the asset as a whole."""
 
     def __init__(self, asset: str, partition: str | None, message: str) -> None:
         super().__init__(message)
@@ -91,11 +91,11 @@ class LeaseLostError(StorageError):
 
 
 class BuilderLostError(StorageError):
-    """Other processes thought this builder dead and went on without it; its build has to end."""
+    """Other processes took this builder for dead and went on without it; its build has to end."""
 
 
 class StoreAccessError(StorageError, OSError):
-    """The store does not answer, refuses access, or breaks off: that says nothing about what it holds.
+    """The store does not answer, refuses access, or breaks off; this says nothing about what it holds.
 
     It is an `OSError` with a number, so that no reader takes it for damaged content.
     """
@@ -113,7 +113,7 @@ class StoreAccessError(StorageError, OSError):
 
 
 class ReadOnlyError(StoreAccessError):
-    """A store that was opened to be read is asked for more. place: the store. asked: what of it, in words."""
+    """A store opened for reading only was asked to change. place: the store. asked: the operation, in words."""
 
     def __init__(self, place: str, asked: str) -> None:
         super().__init__(f"{place} is opened to be read only, and was asked to {asked}", errno.EROFS)
@@ -133,7 +133,7 @@ class EngineError(CorpusError):
 
 
 class JobTimeoutError(BaseException):
-    """A job took longer than it may. It is no `Exception`, so that no handler of a stage takes it for a bad row."""
+    """A job took longer than allowed. Not an `Exception`, so that no handler of a stage takes it for a bad row."""
 
 
 _OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}

@@ -1,4 +1,4 @@
-"""Digests of content, and keyed hashes, which are the only source of chance in the project."""
+"""Digests of content, and keyed hashes, which are the project's only source of randomness."""
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
@@ -56,9 +56,9 @@ def content_digest(*parts: bytes | bytearray | memoryview) -> str:
 
 
 def sized_hasher(size: int, *before: bytes) -> xxhash.xxh3_128:
-    """Returns a hasher that gives the `content_digest` of a last part of that many bytes, once it has been given them.
+    """Returns a hasher whose digest is the `content_digest` of some parts and a last one of that many bytes.
 
-    before: the parts before it.
+    The caller feeds it the last part. before: the parts before that one.
     """
     hasher = xxhash.xxh3_128()
     for part in before:

@@ -11,7 +11,7 @@ SECONDS = 60.0
 
 
 def hub_api() -> "HfApi":
-    """Returns the API of the hub. A request that gets no answer fails as one that cannot be sent."""
+    """Returns the API of the hub. A request without an answer fails like one that cannot be sent."""
     from huggingface_hub import HfApi
 
     _limit_waits()
@@ -20,9 +20,9 @@ def hub_api() -> "HfApi":
 
 @cache
 def _limit_waits() -> None:
-    """Gives the requests of this process a limit: by itself the hub's client waits for ever.
+    """Gives the requests of this process a time limit, since the hub's client alone waits for ever.
 
-    Its newer releases say so with each request, so a limit of the connection alone would not count.
+    Newer releases pass their own limit with each request, so a limit of the connection alone has no effect.
     """
     from huggingface_hub import get_session, set_client_factory
 

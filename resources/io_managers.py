@@ -37,7 +37,7 @@ class PartitionIOManager(dg.IOManager):
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
         """Does nothing for an asset of the graph: every partition of its step is committed and has its own record.
 
-        `ConfigError` for what any other asset or op gives: it would be lost.
+        `ConfigError` for the output of any other asset or op, which would be lost.
         """
         name = "/".join(context.asset_key.path) if context.has_asset_key else f"{context.step_key}.{context.name}"
         if obj is not None and name not in self._graph.stages:

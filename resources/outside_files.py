@@ -46,7 +46,7 @@ class OutsideFile:
     def copied(self) -> Iterator[str]:
         """Gives the path of a copy of the file or folder, for libraries that open paths; removes it afterwards.
 
-        What is copied was compared as above. It takes as much room in the folder for temporary files.
+        The copy is checked like a file that is read, and takes as much room in the folder for temporary files.
         """
         original = Path(self.path)
         with TemporaryDirectory(prefix="corpus-outside-") as folder:
@@ -82,7 +82,7 @@ class _Compared(OutsideStream):
 
 
 def outside_digest(key: str, paths: Sequence[str]) -> str:
-    """Returns the digest of what files, or folders of files, hold, whatever their names and order.
+    """Returns the digest of the contents of files, or folders of files, whatever their names and order.
 
     A file is read once per process as long as its stamp stays. `ConfigError` names the configuration key if one cannot
     be read. key: the configuration key that names the files.

@@ -1,4 +1,4 @@
-"""The part that all binary streams share which are read at any place: where they are, and seeking."""
+"""The common part of all seekable binary streams: their position, and seeking."""
 
 import io
 
@@ -6,7 +6,7 @@ from typing_extensions import override
 
 
 class Seekable(io.RawIOBase):
-    """A stream with a position. Who inherits gives `end` and `readinto`, which moves the position by what it reads."""
+    """A stream with a position. Subclasses define `end` and `readinto`, which advances the position."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -23,7 +23,7 @@ def shard_name(path: str) -> str:
     """
     stem = path.removesuffix(path[len(path) - len(data_suffix(path) or "") :])
     *folders, last = (_plain(name) for name in stem.split("/"))
-    # A folder with the name of one of our files would be in that file's place.
+    # A folder with the name of one of our files would take that file's place.
     plain = "/".join([*(name.replace(".", "-") if data_suffix(name) else name for name in folders), last])
     bare = all(part.strip("-") == part for part in plain.split("/")) and not plain.endswith(".")
     if plain == stem and bare and "--" not in plain and len(plain) <= MAX_NAME:
@@ -32,12 +32,12 @@ def shard_name(path: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """Returns a name in the characters of the store; keys of objects may have parts that would mean other folders."""
+    """Returns a name in the store's characters; names such as `..`, possible in object keys, become `-`."""
     return "-" if name in ("", ".", "..") else re.sub(r"[^a-z0-9._-]|\.{3,}", "-", name.lower())
 
 
 def with_hash(name: str, path: str) -> str:
-    """Returns a name with a hash of the raw path, of which it then is the only one."""
+    """Returns a name with a hash of the raw path, which makes it unique."""
     return f"{name}-{content_digest(os.fsencode(path))[:8]}"
 
 

@@ -36,7 +36,7 @@ def cut(blocks: Iterable[Rows], size: int) -> Iterator[Rows]:
 
 
 class Buckets:
-    """Rows of `dtype` in `count` buckets; those of a bucket come back in the order in which they were appended.
+    """Rows of `dtype` in `count` buckets; each bucket returns its rows in the order in which they were appended.
 
     Rows gather in a buffer of `memory` bytes. A full buffer goes to the scratch file as one run sorted by bucket:
     writing is sequential, and reading a bucket takes one seek per run. 4 bytes per bucket and run stay in memory. All

@@ -1,8 +1,8 @@
-"""The digest of a file as it is stored: taken while the file is written or read, wherever in it that happens.
+"""The digest of a file as it is stored, taken while the file is written or read in any order.
 
-A content digest says nothing about bytes that a format's own reader passes over, and that another reader may need: the
-header of a gzip member, an address in an HDF5 file. So a record has this digest of each file too. It is no content:
-compressors may give other bytes for the same content, and nothing follows from it.
+A content digest does not cover bytes that the project's reader ignores and another reader may need: the header of a
+gzip member, an address in an HDF5 file. So a record has this digest of each file too. It is not part of the content,
+since compressors may give different bytes for the same content, and nothing depends on it.
 """
 
 import io
@@ -20,7 +20,7 @@ from resources.system_errors import PlacedFile, at
 
 BLOCK = 1 << 18
 _OPEN = b""
-"""In the place of a block's digest: it has to be read once all of the file is there."""
+"""Stands for the digest of a block that has to be read at the end."""
 
 Read = Callable[[int, int], bytes]
 """Returns bytes of a file, by offset and size; fewer only at its end."""
@@ -29,23 +29,23 @@ Read = Callable[[int, int], bytes]
 class StoredDigest:
     """The xxh3-128 of the xxh3-128 of each 256 KiB of a file, as 32 hex digits.
 
-    What comes in order is digested as it comes. A block in which something is written again (a header, an index of
-    HDF5), or that has a gap, is read at the end, and no other.
+    Bytes that come in order are digested as they come. Only blocks that are written a second time (a header, an index
+    of HDF5) or have a gap are read at the end.
     """
 
     def __init__(self) -> None:
         self._blocks: list[bytes] = []
         self._last = xxhash.xxh3_128()
-        self._is_open = False  # Whether the last block, which is not full, has to be read.
+        self._is_open = False  # Whether the last, incomplete block has to be read.
         self._end = 0
 
     @property
     def end(self) -> int:
-        """Bytes of the file as far as anything is known of it."""
+        """Bytes of the file as far as they are known."""
         return self._end
 
     def wrote(self, place: int, content: bytes | memoryview) -> None:
-        """Takes note of bytes that were written at a place."""
+        """Notes bytes that were written at a position."""
         if place > self._end:
             self._reach(place)
         elif place < self._end:
@@ -56,9 +56,9 @@ class StoredDigest:
             self._add(content)
 
     def read(self, place: int, content: bytes | memoryview) -> None:
-        """Takes note of bytes that were read at a place: as `wrote`, but what was read before is the same again.
+        """Notes bytes that were read at a position: like `wrote`, but bytes that were read before have not changed.
 
-        Nothing is read at a place after the end of the file, which then does not reach so far.
+        No bytes at a position after the end do not extend the file.
         """
         if not content:
             return
@@ -68,7 +68,7 @@ class StoredDigest:
             self._add(memoryview(content)[self._end - place :])
 
     def cut(self, size: int) -> None:
-        """Takes note that the file has `size` bytes now; if it had fewer, zeros follow."""
+        """Notes that the file has `size` bytes now; if it had fewer, zeros follow."""
         if size > self._end:
             self.wrote(size, b"")
         elif size < self._end:
@@ -76,11 +76,11 @@ class StoredDigest:
             self._last, self._is_open, self._end = xxhash.xxh3_128(), True, size
 
     def forget(self) -> None:
-        """Takes note that anything may have been written: all of the file is read at the end."""
+        """Notes that anything may have been written, so that all of the file is read at the end."""
         self._open(0, self._end)
 
     def digest(self, size: int, read: Read) -> str:
-        """Returns the digest of a file of `size` bytes, of which it reads what did not come in order."""
+        """Returns the digest of a file of `size` bytes; reads the blocks that did not come in order."""
         if size != self._end:
             self.cut(size)
         whole = xxhash.xxh3_128()
@@ -91,7 +91,7 @@ class StoredDigest:
         return whole.hexdigest()
 
     def _add(self, content: bytes | memoryview) -> None:
-        """Digests what comes at the end."""
+        """Digests bytes at the end."""
         room = BLOCK - self._end % BLOCK
         if len(content) < room:
             self._last.update(content)
@@ -107,12 +107,12 @@ class StoredDigest:
         self._end += len(rest)
 
     def _complete(self) -> None:
-        """Takes note that the last block is full."""
+        """Notes that the last block is full."""
         self._blocks.append(_OPEN if self._is_open else self._last.digest())
         self._last, self._is_open = xxhash.xxh3_128(), False
 
     def _reach(self, place: int) -> None:
-        """Lets the file end at a later place; the gap before it has to be read."""
+        """Extends the file to a later end; the gap before it has to be read."""
         while self._end < place:
             self._is_open = True
             self._end = min(place, self._end - self._end % BLOCK + BLOCK)
@@ -120,7 +120,7 @@ class StoredDigest:
                 self._complete()
 
     def _open(self, start: int, stop: int) -> None:
-        """Has the blocks read that lie between two places, none of which is after the end."""
+        """Marks the blocks between two positions, neither after the end, to be read."""
         for number in range(start // BLOCK, -(-stop // BLOCK)):
             if number < len(self._blocks):
                 self._blocks[number] = _OPEN
@@ -141,7 +141,7 @@ class WrittenFile(PlacedFile):
 
     @classmethod
     def opened(cls, file: str | Path | int, shown: str | Path) -> "tuple[WrittenFile, BinaryIO]":
-        """Opens a file by its path or an empty one by its descriptor; returns it, and what to write to.
+        """Opens a file by its path or an empty one by its descriptor; returns it, and a buffer to write to.
 
         shown: its place as errors name it.
         """
@@ -160,7 +160,7 @@ class WrittenFile(PlacedFile):
 
     @override
     def fileno(self) -> int:
-        self._taken.forget()  # Who asks may write past this object.
+        self._taken.forget()  # The caller may write to it, bypassing this object.
         return super().fileno()
 
     @override
@@ -187,9 +187,9 @@ def digest_of(file: BinaryIO) -> str:
 
 
 class ReadFile(Seekable):
-    """A stored file whose digest is taken as somebody else reads it; what was not read is read at the end.
+    """A stored file whose digest is taken while another reader reads it; the rest is read at the end.
 
-    To close it leaves the given file open.
+    Closing it leaves the given file open.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -200,7 +200,7 @@ class ReadFile(Seekable):
 
     @classmethod
     def opened(cls, file: BinaryIO) -> "tuple[ReadFile, BinaryIO]":
-        """Returns the file that takes the digest, and what to read from in the place of the given one."""
+        """Returns the file that takes the digest, and the stream to read instead of the given one."""
         raw = cls(file)
         return raw, cast(BinaryIO, io.BufferedReader(raw))
 

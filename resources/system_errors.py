@@ -1,7 +1,7 @@
-"""Errors of the system with their place: what was being done, and to which file or folder.
+"""Errors of the system with the operation and the file or folder that they concern.
 
-The system names a file only where it was given a path. Reading, writing, syncing and listing go by descriptors, and
-their errors say `[Errno 5] Input/output error` and no more.
+The system names a file only if it was given a path. Reading, writing, syncing and listing use descriptors, and their
+errors only say `[Errno 5] Input/output error`.
 """
 
 import io
@@ -20,9 +20,9 @@ _WHILE = " while "
 
 
 def placed(error: OSError, doing: str, place: str | Path) -> OSError:
-    """Returns an error of the same class and number that says what was being done, and to which file or folder.
+    """Returns an error of the same class and number that names the operation and the file or folder.
 
-    Errors that say so already, and those of libraries over content, which have no number, are returned as they are.
+    Errors that name them already, and errors of libraries about content, which have no number, are returned unchanged.
     """
     if error.errno is None or isinstance(error, CorpusError) or _WHILE in str(error.strerror):
         return error
@@ -31,7 +31,7 @@ def placed(error: OSError, doing: str, place: str | Path) -> OSError:
 
 @contextmanager
 def at(doing: str, place: str | Path) -> Iterator[None]:
-    """Has errors of the system say what was being done, and to which file or folder."""
+    """Makes errors of the system name the operation and the file or folder."""
     try:
         yield
     except OSError as error:
@@ -104,10 +104,10 @@ def error_words(error: BaseException) -> str:
 
 
 def advice(error: BaseException, *given: str) -> str:
-    """Returns what to do where there was no room for what was to be written, else nothing.
+    """Returns advice if there was no room to write, else nothing.
 
-    given: where files are written, beside the folder for temporary files. A file system that has bytes but no inodes
-    left refuses new files with the same number as one that is full.
+    given: where files are written, besides the folder for temporary files. A file system without free inodes refuses
+    new files with the same error number as a full one.
     """
     if not is_full(error):
         return ""
@@ -124,12 +124,12 @@ def advice(error: BaseException, *given: str) -> str:
 
 
 def _temporary() -> Iterator[str]:
-    with suppress(OSError):  # Where nothing can be written, there is none.
+    with suppress(OSError):  # There is no temporary folder if no folder is writable.
         yield tempfile.gettempdir()
 
 
 def _room(place: Path) -> tuple[int | None, int | None]:
-    """Returns the free bytes and inodes where a path is or would be; None for what the file system does not say."""
+    """Returns the free bytes and inodes where a path is or would be; None where the system does not say."""
     for folder in (place, *place.parents):
         with suppress(OSError):
             found = os.statvfs(folder)

@@ -1,4 +1,4 @@
-"""Faults while a build tidies up behind itself: they fail nothing, and are said at its end."""
+"""Errors while a build removes files that are no longer needed: they fail nothing, and are reported at its end."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ _LEFT: list[str] = []
 
 @contextmanager
 def kept_if_not_removed(place: str | Path, why: str) -> Iterator[None]:
-    """Lets a file stay that nobody needs and that cannot be removed. why: whose it is, and who removes it."""
+    """Leaves an unneeded file that cannot be removed. why: whose it is, and who removes it."""
     try:
         yield
     except (OSError, StorageError) as error:
@@ -21,7 +21,7 @@ def kept_if_not_removed(place: str | Path, why: str) -> Iterator[None]:
 
 
 def left_behind() -> list[str]:
-    """Returns in words what could not be removed since this was last asked, each once."""
+    """Returns in words the files that could not be removed since the last call, each once."""
     found = list(dict.fromkeys(_LEFT))
     _LEFT.clear()
     return found

@@ -1,4 +1,4 @@
-"""The version of the project: `corpus --version` prints it, records keep it, and the package takes it from here."""
+"""The version of the project, which `corpus --version` prints, records keep and the package takes from here."""
 
 from typing import Final
 

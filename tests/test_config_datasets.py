@@ -141,7 +141,7 @@ def test_tokenizers_by_the_names_of_the_original(given: dict[str, Any], kind: st
     ("values", "words"),
     [
         ({"max_seq_length": 8, "sequence_length": 8}, "max_seq_length and sequence_length are two names of one value"),
-        ({"processes": 4}, "processes is not given for a dataset: `engine.workers`"),
+        ({"processes": 4}, "processes cannot be set for a dataset: `engine.workers`"),
         ({"auth_token": "x"}, "nothing secret belongs in this file"),
         ({"tokenizer_type": "T"}, "tokenizer_type is 'T'; valid: GPT2Tokenizer, NeoXTokenizer, HuggingFaceTokenizer"),
         ({"vocab_file": "v"}, "vocab_file without tokenizer_type"),

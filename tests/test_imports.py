@@ -11,7 +11,7 @@ from tests.house import PACKAGES, TOP, circles, file_edges, folder_edges, import
 
 STAGES = sorted(path.parent.name for path in TOP.glob("corpus_assets/*/assets.py"))
 FACES = {"assets.py", "checks.py"}
-WRITES_FILES = {"raw/sample/writing.py", "raw/sample/sources.py"}
+WRITES_FILES = {"raw/sample/writing.py", "raw/sample/sources.py", "raw/sample/installed.py"}
 OF_ALL_STAGES = (
     "corpus_assets.config",
     "corpus_assets.dataset_names",

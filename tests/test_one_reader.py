@@ -18,6 +18,7 @@ OPENING = {"read_bytes", "read_text", "from_file", "memory_map", "fromfile", "ge
 OPENING_MODULES = {"pathlib", "os", "mmap", "glob", "shutil"}
 OWN = {
     "corpus_assets/raw/sample/writing.py": "writes the sample corpus",
+    "corpus_assets/raw/sample/installed.py": "finds installed packages for the sample corpus",
     "corpus_assets/raw/sample/sources.py": "reads installed packages for the sample corpus",
     "corpus_assets/attributes/taggers/c4.py": "a list of the project's own",
     "corpus_assets/attributes/taggers/source_code/starcoder.py": "a table of the project's own",

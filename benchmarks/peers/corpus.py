@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.corpora import GENERATOR
 from benchmarks.peers.exchange import raw_files
 from corpus_assets.raw.sample import sources as sample_sources
+from corpus_assets.raw.sample.installed import installation
 from corpus_assets.raw.sample.writing import take
 from resources.formats.documents import Document, encode_document
 from resources.hashing import content_digest
@@ -51,7 +52,7 @@ def write_head(raw: Path, target: Path) -> None:
 
 def write_planted(raw: Path, megabytes: float) -> None:
     """Texts of the sample, one file per source, with copies of known kind among them."""
-    installed = sample_sources.installation()
+    installed = installation()
     truth = []
     for source, texts in SAMPLE.items():
         folder = raw / "documents" / source

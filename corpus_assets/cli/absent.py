@@ -1,4 +1,4 @@
-"""`corpus verify --absent`: proves that nothing in the store holds a document that lists name, or says what may."""
+"""`corpus verify --absent`: proves that no file of the store holds a document that lists name, or says which may."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ _HASHES = "takedown/"
 
 
 class _Row(msgspec.Struct):
-    """What names a row of any file of lines."""
+    """The names in a row of any file of lines."""
 
     id: str | None = None
     source: str = ""
@@ -48,9 +48,9 @@ _ROW = msgspec.json.Decoder(_Row)
 
 
 def run(config: Path | None, lists: Sequence[str], *, as_json: bool) -> int:
-    """Searches the store for what the lists name and prints it; returns the exit code, 0 only if all is proven.
+    """Searches the store for the documents that lists name; prints and returns 0 only if all are proven absent.
 
-    lists: files of this machine, or addresses as `remove.location` has them.
+    lists: files of this machine, or addresses as in `remove.location`.
     """
     corpus = Corpus.open(config, read_only=True)
     named = all_keys(_entries(lists, corpus.settings.values))

@@ -1,4 +1,4 @@
-"""`corpus clean`: removes orphans, files that no record names, and what killed writers left."""
+"""`corpus clean`: removes orphans, files that no record names, and temporary files of killed writers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,9 +49,9 @@ def run(config: Path | None, *, dry_run: bool, force: bool = False, taking_over:
 def clean_corpus(corpus: Corpus, *, dry_run: bool) -> Cleaned:
     """Removes orphans, files that no record names, and abandoned temporary files.
 
-    The files of an orphan go first, then its record: if it is killed, the next one goes on.
+    The files of an orphan are removed before its record, so that after a kill the next run continues.
     """
-    if dry_run:  # It must work on a store that cannot be written, so it takes no lock.
+    if dry_run:  # A dry run must work on a store that is not writable, so it takes no lock.
         require_owner(corpus.storage, corpus.claimant)
         return _clean(corpus, dry_run=True)
     with corpus.exclusive():

@@ -22,14 +22,14 @@ _FILE_WIDTH = 240
 
 
 def errors() -> Console:
-    """Returns the console for messages and progress: standard error. It prints text as it is, whatever it contains."""
+    """Returns the console for messages and progress: standard error. Text is printed without markup."""
     return _console(stderr=True)
 
 
 def output() -> Console:
     """Returns a console on standard output; in a file or a pipe its lines are wide, so that nothing is cut off.
 
-    It prints text as it is: names of files and tokens may contain what rich would take for its own markup.
+    Text is printed without markup, because names of files and tokens may look like markup of rich.
     """
     return _console() if sys.stdout.isatty() else _console(width=_FILE_WIDTH)
 
@@ -39,7 +39,7 @@ def _console(*, stderr: bool = False, width: int | None = None) -> Console:
 
 
 def print_line(out: Console, text: str, title: str = "") -> None:
-    """Prints one line whole, after a red title; only a terminal wraps it."""
+    """Prints one line after a red title; only a terminal wraps it."""
     out.print(Text.assemble((title, "red"), " " if title else "", text), soft_wrap=True)
 
 
@@ -49,7 +49,7 @@ def print_json(value: Any) -> None:
 
 
 def print_notes(out: Console, notes: Sequence[str], kind: str = "note") -> None:
-    """Prints notes, or other lines of one kind, one per line, up to a limit."""
+    """Prints notes, or other lines of one kind, up to a limit."""
     for note in notes[:MAX_SHOWN]:
         print_line(out, f"{kind}: {note}")
     if len(notes) > MAX_SHOWN:
@@ -57,7 +57,7 @@ def print_notes(out: Console, notes: Sequence[str], kind: str = "note") -> None:
 
 
 def print_causes(out: Console, why: Causes) -> None:
-    """Prints why anything waits, each cause once: closed gates, then failures that still hold, up to a limit."""
+    """Prints each cause of waiting once: closed gates, then present failures, up to a limit."""
     for gate, count in why.gates.items():
         print_line(out, f"{gate}; {count:,} partitions wait for it", "stop")
     for name, words in list(why.failed.items())[:MAX_SHOWN]:

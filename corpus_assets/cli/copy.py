@@ -40,7 +40,7 @@ def run(
 
 
 def _changes(root: str, changes: Sequence[str]) -> list[str]:
-    """Returns the changes of corpus.yaml that make the other store of it; `ConfigError` for one of another section."""
+    """Returns the changes of corpus.yaml that give the other store; `ConfigError` for a change outside `storage`."""
     if others := [change for change in changes if not change.startswith(SECTION)]:
         raise ConfigError(f"--set {others[0]}: valid are keys below `storage`, such as storage.sync=false")
     kind = "s3" if root.startswith("s3://") else "local"

@@ -1,4 +1,4 @@
-"""`corpus estimate`: what the whole build gives and costs, before it is run."""
+"""`corpus estimate`: the results and costs of the whole build, before it is run."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ class Prices:
     gb_month: float | None = None
 
     def of(self, found: Estimate) -> dict[str, float]:
-        """Returns what the CPU time of the build costs, and a month of what it stores, as far as prices are known."""
+        """Returns the cost of the build's CPU time, and of a month of its storage, as far as prices are known."""
         prices = {}
         if self.core_hour is not None:
             prices["cpu"] = round(found.cpu.value / 3600 * self.core_hour, 4)

@@ -1,4 +1,4 @@
-"""Ctrl-C that is not lost where Python drops exceptions."""
+"""Keeps Ctrl-C from being lost where Python drops exceptions."""
 
 import _thread
 import sys
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def heed_all_interrupts() -> None:
-    """Has an interrupt raised again that met a destructor or a callback of a library, from which nothing is raised."""
+    """Raises an interrupt again that came in a destructor or a library's callback, which drop exceptions."""
     others = sys.unraisablehook
 
     def heed(dropped: Any) -> None:

@@ -26,7 +26,7 @@ def run(
     chosen = selected(corpus, select)
     planner.check_before(stage for stage in chosen if not planner.all_fresh(stage))
     found = planner.plan(chosen if select else None)
-    if not select:  # As with orphans, it takes the records of all assets.
+    if not select:  # Like orphans, this needs the records of all assets.
         found.notes += left_beside_note(planner)
     why = causes(planner, chosen)
     of_store = list(store_notes(corpus, planner.ledger))
@@ -37,7 +37,7 @@ def run(
         _show(output(), found, why, every)
     stale = any(decision.status is not Status.FRESH for decision in found.decisions)
     if why.gates and any(planner.foreseen(stage) for stage in planner.graph):
-        return FAILED  # No build can go on with the files that are there.
+        return FAILED  # No build can work with the present files.
     return NOT_FRESH if (check or as_json) and stale else 0
 
 
@@ -60,7 +60,7 @@ def _as_json(found: Plan, why: Causes, of_store: list[str]) -> dict[str, Any]:
 
 
 def _show(out: Console, found: Plan, why: Causes, every: bool) -> None:
-    """Prints causes first, each once; then what waits, by stage; then what it comes to."""
+    """Prints the causes, each once; then the waiting partitions by stage; then the totals."""
     print_causes(out, why)
     for outlook in Outlook:
         rows = [one for one in why.folded if one.outlook is outlook]

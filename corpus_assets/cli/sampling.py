@@ -27,7 +27,7 @@ _HEAD = """\
 
 @dataclass(frozen=True)
 class Asked:
-    """The sample that is asked for: a share of all rows, or up to `limit` rows of each source. root: where to."""
+    """The sample to write: a share of all rows, or up to `limit` rows of each source. root: its folder."""
 
     share: float | None = None
     limit: int | None = None
@@ -36,7 +36,7 @@ class Asked:
 
     @property
     def name(self) -> str:
-        """The end of the folder's name."""
+        """The suffix of the folder's name."""
         return f"sample-{self.limit}-per-source" if self.limit else f"sample-{(self.share or 1) * 100:g}-percent"
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Asked:
 
 
 def share_in(given: str) -> float:
-    """Returns the share that `1%` or `0.01` names; `ConfigError` for anything else."""
+    """Returns the share for `1%` or `0.01`; `ConfigError` for anything else."""
     try:
         share = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
     except ValueError:
@@ -57,12 +57,12 @@ def share_in(given: str) -> float:
 def sample_config(
     config: Path | None, sample: str | None, limit: int | None, root: Path | None, seed: int, *, quiet: bool
 ) -> Path:
-    """Returns the corpus.yaml of the sample that the options of `corpus build` ask for, once it is written.
+    """Writes the corpus.yaml of the sample for the options of `corpus build`, and returns its path.
 
-    `ConfigError` if they ask for none, or for two.
+    `ConfigError` unless exactly one of the options is given.
     """
     if (sample is None) == (limit is None):
-        raise ConfigError("give --sample or --limit, one of the two; --root is the folder of what they make")
+        raise ConfigError("give either --sample or --limit; --root is the folder of the sample")
     asked = Asked(None if sample is None else share_in(sample), limit, root, seed)
     if limit is not None and not quiet:
         print_line(errors(), "counting rows ...")
@@ -73,7 +73,7 @@ def sample_config(
 
 
 def _shown(file: Path) -> str:
-    """Returns the shorter of a path and its way from the working folder."""
+    """Returns the shorter of an absolute path and the same path relative to the working folder."""
     return min(str(file), os.path.relpath(file), key=len)
 
 

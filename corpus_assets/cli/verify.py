@@ -1,4 +1,4 @@
-"""`corpus verify`: compares the ledger with the files, and with `--mend` lets the next build make what is bad."""
+"""`corpus verify`: compares the ledger with the files; with `--mend` the next build rebuilds bad partitions."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,9 +44,13 @@ class Unread(Problem):
 class Verification:
     """The result of a verification.
 
-    checked: number of files. bad: those that do not match. unread: those that could not be read. suspect: partitions
-    made from bad ones, later. unsure: those that name the content that is bad now, and say that they were made before:
-    the bad one was made again since, or the clock was set back. unowned: files of the store that no record names.
+    checked: number of files.
+    bad: those that do not match.
+    unread: those that could not be read.
+    suspect: partitions made from bad ones, later.
+    unsure: partitions that read the content that is bad now, but are older than it: the bad one was rebuilt since, or
+        the clock was set back.
+    unowned: files of the store that no record names.
     mended: partitions whose records were removed.
     """
 
@@ -60,9 +64,9 @@ class Verification:
 
 
 def run(config: Path | None, *, as_json: bool, deep: bool, mend: bool = False) -> int:
-    """Verifies a corpus and prints what is bad; returns the exit code: 0 too if all that was bad is mended.
+    """Verifies a corpus and prints bad files; returns the exit code, which is 0 too if all bad ones are mended.
 
-    What could not be read is never mended.
+    Files that could not be read are never mended.
     """
     corpus = Corpus.open(config, read_only=not mend)
     result = verify(corpus, deep=deep)
@@ -106,7 +110,7 @@ def _print_some(title: str, lines: list[str]) -> None:
 def verify(corpus: Corpus, *, deep: bool) -> Verification:
     """Checks every file that a record names: that it exists, its size, and with `deep` its content.
 
-    What does not match is looked at again, with its record as it is then, so that a build may run meanwhile.
+    Files that do not match are checked again with their present record, so that a build may run meanwhile.
     """
     result = Verification()
     ledger = Ledger(corpus.storage, snapshots=not deep)
@@ -131,7 +135,7 @@ def verify(corpus: Corpus, *, deep: bool) -> Verification:
 
 
 def mended(corpus: Corpus, result: Verification, *, deep: bool) -> list[str]:
-    """Removes the records of what is still bad, holding the store; returns the names of their partitions."""
+    """Removes the records of partitions that are still bad, holding the store; returns their names."""
     names = []
     with corpus.exclusive():
         for asset, key in dict.fromkeys((problem.asset, problem.partition) for problem in result.bad):
@@ -147,7 +151,7 @@ def mended(corpus: Corpus, result: Verification, *, deep: bool) -> list[str]:
 
 
 def _problems_now(storage: Storage, ledger: Ledger, name: Key, *, deep: bool) -> list[Problem]:
-    """Returns what is bad about a partition, by one and the same record before and after looking at its files."""
+    """Returns the problems of a partition, if its record was the same before and after its files were read."""
     record = _read(ledger, name)
     while record is not None:
         problems = []
@@ -177,7 +181,7 @@ def _presence(file: FileRecord, size: int | None) -> str | None:
 
 
 def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
-    """Yields the files whose content is not what the record says or cannot be read, and its counters that are not."""
+    """Yields the files and counters that do not match the record, and the files that cannot be read."""
     for file in record.files:
         try:
             if problem := fault_of(storage.from_store, file.path, file.digest, file.stored):
@@ -195,7 +199,7 @@ def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
 def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> tuple[list[str], list[str]]:
     """Returns the names of partitions that were made from bad ones, directly or not, after these were made.
 
-    Then the names of those that read a bad one and whose times say that they were made before it.
+    Then the names of those that read a bad one although they are older, according to their times.
     """
     readers: dict[str, list[Key]] = defaultdict(list)
     for name, record in records.items():
@@ -221,7 +225,7 @@ def _names(keys: Iterable[Key]) -> list[str]:
 
 
 def _unowned(corpus: Corpus, ledger: Ledger) -> list[str]:
-    """Returns the files that no record names; none while a build runs, whose files come before their records."""
+    """Returns the files that no record names; none while a build runs, which writes files before their records."""
     if not unowned_files(corpus, ledger):
         return []
     try:
@@ -229,5 +233,5 @@ def _unowned(corpus: Corpus, ledger: Ledger) -> list[str]:
             return unowned_files(corpus, ledger)
     except StorageError:
         return []
-    except OSError:  # A store that cannot be written has no builder here.
+    except OSError:  # A store that is not writable has no builder here.
         return unowned_files(corpus, ledger)

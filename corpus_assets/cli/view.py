@@ -1,4 +1,4 @@
-"""`corpus view`: the viewer by itself."""
+"""`corpus view`: the viewer without Dagster."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`card` of `corpus.yaml`: what only people can say of a corpus, for its published papers."""
+"""`card` of `corpus.yaml`: facts about a corpus that only people can state, for its published papers."""
 
 from datetime import date
 from typing import Annotated, Literal
@@ -40,10 +40,10 @@ class Model(Section):
 
 
 class SourceCard(Section):
-    """What people must say of one source."""
+    """Facts that people must state about one source."""
 
     origin: Literal["public_dataset", "licensed", "private", "crawled", "user_data", "synthetic", "other"] | None = (
-        Field(None, description="under which heading of the EU summary it belongs")
+        Field(None, description="its heading in the EU summary")
     )
     description: Text | None = None
     url: Url | None = Field(None, description="where it can be found")
@@ -53,7 +53,7 @@ class SourceCard(Section):
 
 
 class Card(Section):
-    """What only people can say of a corpus; its papers mark what is still missing (docs/card.md)."""
+    """Facts that only people can state about a corpus; its papers mark missing ones (docs/card.md)."""
 
     title: Text | None = Field(None, description="by default the name of the corpus")
     description: Text | None = None
@@ -71,7 +71,7 @@ class Card(Section):
     misuses: Text | None = Field(None, description="what it is not meant for")
     limitations: Text | None = Field(None, description="known biases, risks and limits")
     personal_information: Text | None = Field(
-        None, description="what of it is in the texts, and what was done about it"
+        None, description="which personal information the texts hold, and what was done about it"
     )
     rights_reservations: Text | None = Field(
         None, description="measures to respect reservations of rights from text and data mining"

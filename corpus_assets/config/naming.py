@@ -1,8 +1,8 @@
-"""Marks of keys that name something in the data, of which nobody would notice that it is not there.
+"""Marks of keys whose values name something in the data, which may be misspelt without any other error.
 
-A key whose value is a column, an id, a role, a token, an attribute, a source or a file is marked in the schema with
-what it names. Where the value points nowhere, a build ends with an error or a note that names the key, what is there,
-and how many rows it was looked for in; `tests/build/test_names_of_data.py` walks the schema and tries each.
+The schema marks every key whose value is a column, an id, a role, a token, an attribute, a source or a file, and says
+which. If the name does not exist, a build ends with an error or a note that gives the key, the existing names, and the
+number of rows that were searched. `tests/build/test_names_of_data.py` walks the schema and tries each key.
 """
 
 from collections.abc import Collection, Mapping

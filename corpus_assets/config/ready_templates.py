@@ -1,6 +1,7 @@
-"""Chat templates by name: `chat_template: qwen3` is the template of that model family, written anew by us.
+"""Chat templates by name: `chat_template: qwen3` is this project's own template for that model family.
 
-They lie in `templates/`, a file for each. Each renders what the model's own renders, as far as docs/datasets.md says.
+They lie in `templates/`, a file for each. Each gives the same text as the model's own template, within the limits in
+docs/datasets.md.
 """
 
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ def ready_template(name: str) -> str:
 
 
 def template_in_place(given: str) -> str | None:
-    """Returns the template that a configuration holds, as its text or by its name; None for the path of one."""
+    """Returns the template that a configuration holds as text or by name; None if it holds a path."""
     if given in READY:
         return ready_template(given)
     return given if "{{" in given or "{%" in given else None

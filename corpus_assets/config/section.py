@@ -27,7 +27,7 @@ _UNITS = {
 
 
 def _byte_count(value: Any) -> Any:
-    """Returns a size such as `4 GiB` as a number of bytes, and anything else unchanged for the type check."""
+    """Returns a size such as `4 GiB` as a number of bytes; anything else unchanged for the type check."""
     if not isinstance(value, str):
         return value
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", value)
@@ -53,9 +53,9 @@ def written_day(value: Any) -> Any:
 
 
 def local_path(value: str) -> str:
-    """Returns a path; `ValueError` for the address of something that does not lie on this machine."""
+    """Returns a path; `ValueError` for an address that is not on this machine."""
     if scheme := scheme_of(value):
-        raise ValueError(f"a path of this machine, or of what is mounted there; {scheme}: is not read")
+        raise ValueError(f"a path of this machine or of a mounted file system; {scheme}: is not read")
     return value
 
 
@@ -64,14 +64,14 @@ def _template(value: str) -> str:
 
 
 def below(folder: Path, location: str) -> str:
-    """Returns a location, which is below a folder if it is a relative path; an address as it is."""
+    """Returns a location; a relative path is resolved below the folder, an address is returned unchanged."""
     return location if scheme_of(location) else str(folder / expanded(location))
 
 
 def expanded(path: str) -> str:
-    """Returns a path with `~` and environment variables such as `$HOME` replaced; unknown ones stay as they are."""
+    """Returns a path with `~` and environment variables such as `$HOME` replaced; unknown ones stay."""
     path = os.path.expandvars(path)
-    with suppress(RuntimeError):  # No such user, or no home: the folder will not be found, under the name given.
+    with suppress(RuntimeError):  # No such user or home: the error about the missing folder will name it as given.
         return str(Path(path).expanduser()) if path.startswith("~") else path
     return path
 

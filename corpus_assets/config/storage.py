@@ -1,4 +1,4 @@
-"""Section `storage` of `corpus.yaml`: where the corpus lies, and how an object store is reached."""
+"""Section `storage` of `corpus.yaml`: the place of the corpus, and access to an object store."""
 
 import re
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from resources.storage.s3.address import parse_address
 
 
 def _shown(address: str) -> str:
-    """Returns an address as text; nothing of one that may hold credentials."""
+    """Returns an address as text; hides one that may hold credentials."""
     may_hold = any(mark in address for mark in "@?#")
     return "what is not shown, since it may hold credentials" if may_hold else repr(address)
 
@@ -22,7 +22,7 @@ class S3Section(Section):
     region: str | None = Field(None, description="region; by default that of the environment or the profile")
     profile: str | None = Field(None, description="profile of the AWS configuration, for its credentials and region")
     addressing: Literal["auto", "path", "virtual"] = Field(
-        "auto", description="where the name of the bucket goes; many compatible stores want `path`"
+        "auto", description="where addresses have the name of the bucket; many compatible stores need `path`"
     )
     concurrency: int = Field(8, ge=1, le=256, description="requests at once, per worker")
     part_size: Bytes = Field(8 << 20, ge=5 << 20, le=1 << 30, description="bytes of a request for a part of a file")
@@ -33,7 +33,7 @@ class S3Section(Section):
         given = sorted(map(str, values)) if isinstance(values, dict) else []
         if found := [name for name in given if re.search("(?i)secret|token|password|access_?key|credential", name)]:
             raise ValueError(
-                f"{found[0]}: credentials do not belong into corpus.yaml; valid: those of the environment "
+                f"{found[0]}: credentials do not belong in corpus.yaml; valid: those of the environment "
                 "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), of `profile`, or of the machine's role"
             )
         return values
@@ -49,12 +49,12 @@ class S3Section(Section):
 
 
 class CacheSection(Section):
-    """Where a machine keeps copies of files of an object store that are mapped or read at random."""
+    """Local copies of files of an object store that are mapped or read at random."""
 
     folder: str | None = Field(
         None, min_length=1, description="folder; by default one in the user's cache; workers write there too"
     )
-    limit: Bytes = Field(20 * 10**9, description="bytes of all copies; those least recently used go first")
+    limit: Bytes = Field(20 * 10**9, description="most bytes of all copies; the least recently used are removed first")
 
 
 class StorageSection(Section):
@@ -62,11 +62,11 @@ class StorageSection(Section):
 
     kind: str = Field(
         "local",
-        description="`local`: a folder of this machine; `s3`: an object store, which a root `s3://...` says by itself; "
-        "or `module:function` of a store of your own",
+        description="`local`: a folder of this machine; `s3`: an object store (implied by a root `s3://...`); or "
+        "`module:function` of a store of your own",
     )
     root: str = Field(
-        "corpus", description="folder, whose relative paths start at that of corpus.yaml; or `s3://bucket/prefix`"
+        "corpus", description="folder (relative paths start at the folder of corpus.yaml), or `s3://bucket/prefix`"
     )
     sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
     s3: S3Section = S3Section()
@@ -74,8 +74,8 @@ class StorageSection(Section):
     lease: float = Field(
         120.0,
         ge=10,
-        description="seconds after which other builders take over what a builder holds in an object store and does not "
-        "renew, because it died or was stopped",
+        description="seconds after which other builders take over the leases of a builder in an object store "
+        "that does not renew them, because it died or was stopped",
     )
     options: dict[str, JsonValue] = Field(default={}, description="options for a store of your own")
 

@@ -37,21 +37,22 @@ from resources.storage.read_only import ReadOnlyStorage
 
 CONFIG_VARIABLE = "CORPUS_CONFIG"
 _PATIENCE, _PAUSES = 10.0, (0.05, 0.5)
-"""Seconds for which a build asks again for a store that it may not join, and between two attempts.
+"""Seconds for which a build tries again to join a store, and between two attempts.
 
-Pauses differ by chance, or builders that begin in one moment would for ever meet again.
+Pauses are random, so that builders that began together do not collide for ever.
 """
 
 _CLAIMING = 60.0
-"""Seconds for which it asks again to hold a new store alone: of many builders that begin at once, all want to."""
+"""Seconds for which it tries again to hold a new store alone, as all builders that begin at once do."""
 
 
 class Corpus:
     """Everything that planning and building need; knows nothing of Dagster.
 
-    folder: where relative paths and modules of the user's own are. file: the configuration. home: its folder, another
-    one only for a sample, where logs and Dagster's runs are kept. read_only: whether what would write to the store is
-    refused (`ReadOnlyError`).
+    folder: where relative paths and modules of the user's own are.
+    file: the configuration.
+    home: its folder, another one only for a sample, where logs and Dagster's runs are kept.
+    read_only: whether writes to the store are refused (`ReadOnlyError`).
     """
 
     def __init__(
@@ -76,8 +77,8 @@ class Corpus:
     def open(cls, path: str | Path | None = None, changes: Sequence[str] = (), *, read_only: bool = False) -> "Corpus":
         """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`.
 
-        changes: `KEY=VALUE` each, to ask what they would cost; nothing may be built with any. read_only: True for who
-        only reads, so that nothing is written to the store, not even what would save time.
+        changes: `KEY=VALUE` each, to see what they would cost; a corpus with changes must not be built. read_only: True
+        to write nothing to the store, not even snapshots that only save time.
         """
         file = _config_file(path)
         config = load_config(file, changes)
@@ -95,7 +96,7 @@ class Corpus:
             self.engine.close()
 
     def records(self, asset: str) -> Records:
-        """Returns the records of an asset as they are in the ledger now, those that the corpus lost included."""
+        """Returns the present records of an asset, including those of partitions that the corpus no longer has."""
         return self.ledger.records(asset)
 
     def partition(self, asset: str, key: str | None) -> Partition | None:
@@ -118,21 +119,21 @@ class Corpus:
         return Planner(self.graph, self.settings, listing or self.listing(), self.storage, self.ledger)
 
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields what a function makes of each item, in order. Outside a build no worker is started for it."""
+        """Yields the result of a function for each item, in order. Outside a build no worker is started for it."""
         return map(function, items)
 
     def jobs(self, planner: Planner) -> Jobs:
-        """Returns what makes the jobs of partitions, as a planner sees them."""
+        """Returns the maker of jobs for a planner."""
         return Jobs(planner, self.builder, self.config.engine.memory, self.engine)
 
     @cached_property
     def builder(self) -> Process:
-        """This process, as it names itself to others that work on the store."""
+        """The description of this process for others that work on the store."""
         return this_process(self.settings.digest(self.graph))
 
     @cached_property
     def claimant(self) -> Claimant:
-        """This corpus, as a store knows whose it is."""
+        """The description of this corpus as the owner of a store."""
         files = {dataset.name: dataset.input for dataset in self.config.datasets}
         own = {name: given.location for name, given in files.items() if isinstance(given, Files)}
         places = {source.name: source.location for source in self.config.sources} or own
@@ -152,8 +153,8 @@ class Corpus:
     def building(self) -> Iterator[Sequence[Process]]:
         """Joins the processes that build on the store, and yields the others, if the store can be shared.
 
-        What nobody else may do meanwhile is done first, alone. Errors: as `exclusive`; `HeldError` too if another
-        builder has other settings.
+        Work that needs the store alone is done first. Errors: as in `exclusive`; also `HeldError` if another builder
+        has other settings.
         """
         with ExitStack() as held:
             others = self._join(held)
@@ -162,7 +163,7 @@ class Corpus:
             yield others
 
     def _join(self, held: ExitStack) -> Sequence[Process]:
-        """Joins the builders. Others that begin in the same moment hold the store alone first, which is waited for."""
+        """Joins the builders. Waits for others that begin at the same moment and hold the store alone first."""
         until, claimed = time.monotonic() + _CLAIMING, False
         while True:
             try:
@@ -194,7 +195,7 @@ class Corpus:
 def _config_file(path: str | Path | None) -> Path:
     """Returns the given configuration file, else that of the variable, else that of the working folder.
 
-    `ConfigError` if it is not there and nobody named it on the command line.
+    `ConfigError` if it is missing and was not named on the command line.
     """
     named = os.environ.get(CONFIG_VARIABLE)
     file = Path(path or named or "corpus.yaml").absolute()

@@ -1,4 +1,4 @@
-"""Partitions that other builders make: when to ask for them again, and which of their leases have expired."""
+"""Partitions that other builders make: when to try them again, and which of their leases have expired."""
 
 import time
 from collections import Counter
@@ -16,12 +16,12 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 """Seconds between two attempts at a lease; they double from the first to the longest."""
 
 _MOST_LOSSES = 5
-"""How often the lease of a partition may be lost while it is computed."""
+"""Most losses of the lease of a partition while it is computed."""
 
 
 @dataclass(frozen=True)
 class _Waiting:
-    """A lease of another builder. since: when its token was first seen. again: when to ask next. All in seconds."""
+    """A lease of another builder. since: when its token was first seen. again: when to try next. All in seconds."""
 
     held: Held
     since: float
@@ -30,10 +30,9 @@ class _Waiting:
 
 
 class Elsewhere:
-    """The partitions that other builders hold, or have made of something else than this one would.
+    """The partitions that other builders hold, or have made from other inputs than this one would.
 
-    The time for which a lease must not be renewed until it has expired is measured here, by the clock of this machine:
-    those of other machines may be wrong.
+    The expiry of leases is measured here with the clock of this machine, since those of other machines may be wrong.
     """
 
     def __init__(
@@ -56,9 +55,9 @@ class Elsewhere:
         return len(self._waiting)
 
     def takes(self, outcome: Outcome) -> bool:
-        """Takes note of an outcome; returns whether it is none yet, and the partition is to be asked for again.
+        """Notes an outcome; returns whether the partition must be tried again.
 
-        `BuilderLostError` if others thought this builder dead: nothing that it computes can be committed.
+        `BuilderLostError` if others took this builder for dead, so that it can commit nothing.
         """
         if outcome.lost:
             raise BuilderLostError(outcome.error or outcome.name)
@@ -76,7 +75,7 @@ class Elsewhere:
         return key in self._waiting
 
     def _lost_too_often(self, key: Key, outcome: Outcome) -> bool:
-        """Returns whether a partition was computed in vain so often that it counts as failed."""
+        """Returns whether the lease of a partition was lost so often that it counts as failed."""
         self._losses[key] += outcome.error is not None
         return self._losses[key] >= _MOST_LOSSES
 
@@ -88,7 +87,7 @@ class Elsewhere:
         return _Waiting(held, known.since, now + pause, pause)
 
     def due(self) -> Iterator[Key]:
-        """Yields the partitions to ask for now; each is no longer among these."""
+        """Yields the partitions to try now, and removes them from this object."""
         now = self._clock()
         for key, found in list(self._waiting.items()):
             if found.again <= now:
@@ -96,14 +95,14 @@ class Elsewhere:
                 yield key
 
     def expired(self, key: Key) -> str:
-        """Returns the token of the lease of a partition that was asked for before, if it has expired; else nothing."""
+        """Returns the token of the expired lease of a partition; None if it has not expired."""
         found = self._asked.get(key)
         if found is None or found.held.expiry is None or self._clock() - found.since < found.held.expiry:
             return ""
         return found.held.token
 
     def words(self) -> str:
-        """Returns what is waited for, for a person."""
+        """Returns in words what the build waits for."""
         if not self._waiting:
             return ""
         (asset, partition), found = next(iter(self._waiting.items()))
@@ -113,11 +112,11 @@ class Elsewhere:
         )
 
     def wait(self) -> None:
-        """Waits until there is a partition to ask for; does nothing if there are none at all."""
+        """Waits until a partition can be tried; returns at once if there are none at all."""
         if (pause := self.pause()) is not None:
             self._sleep(pause)
 
     def pause(self) -> float | None:
-        """Returns the seconds until there is a partition to ask for; None if there are none at all."""
+        """Returns the seconds until a partition can be tried; None if there are none at all."""
         soonest = min((found.again for found in self._waiting.values()), default=None)
         return None if soonest is None else max(0.0, soonest - self._clock())

@@ -1,4 +1,4 @@
-"""Makes the jobs of partitions: all that a worker is given to compute one."""
+"""Makes the jobs of partitions, which hold everything that a worker needs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from resources.storage.holders import Process
 
 @dataclass(frozen=True)
 class _Shared:
-    """What all jobs of a stage have in common."""
+    """The part that all jobs of a stage share."""
 
     stage: Stage
     local_files: Mapping[str, bytes]
@@ -28,14 +28,16 @@ class _Shared:
 
 
 def _refuse(keys: Sequence[str], _: Task) -> None:
-    """Fails a job in the place of its stage's function: its record would name other files than it was made from."""
-    raise CorpusError(f"{', '.join(keys)}: a file that this follows from changed since the build began; build again")
+    """Replaces the stage's function by a failure, because the record would name other files than were read."""
+    raise CorpusError(f"{', '.join(keys)}: a file that it is derived from changed since the build began; build again")
 
 
 class Jobs:
-    """Makes jobs as a planner sees their partitions.
+    """Makes the jobs of the partitions of a planner.
 
-    builder: who builds. memory: bytes that the workers of a machine may take together. engine: runs the jobs.
+    builder: who builds.
+    memory: bytes that the workers of a machine may take together.
+    engine: runs the jobs.
     """
 
     def __init__(self, planner: Planner, builder: Process, memory: int, engine: Engine) -> None:
@@ -49,7 +51,7 @@ class Jobs:
     def job(self, stage: Stage, key: str | None, expired: str = "") -> Job:
         """Returns the job of one partition. expired: see `Job`."""
         shared = self._shared.get(stage.name) or self._shared.setdefault(stage.name, self._share(stage, key))
-        # A partition of the whole corpus is computed alone, so it gets all the memory of its machine.
+        # A partition of the whole corpus runs alone, so it gets all the memory of its machine.
         sharing = 1 if stage.partitioning is Partitioning.NONE else self._engine.workers_per_machine
         return Job(
             stage=shared.stage,
@@ -87,7 +89,7 @@ class Jobs:
         return _Shared(bare, local_files, stage.hooks.run_options(values))
 
     def _changed(self, stage: Stage, key: str | None) -> list[str]:
-        """Returns the parameters that are not those of the plan, since the files that they follow from are others."""
+        """Returns the parameters that differ from the plan because files that they are derived from have changed."""
         planned = self._planner.parameters(stage, key)
         now = self._planner.settings.parameters(stage, self._planner.shard(key))
         return [name for name in sorted({*planned, *now}) if planned.get(name) != now.get(name)]

@@ -1,4 +1,4 @@
-"""The loop of a build: hands partitions to the engine as they become ready, and takes note of what became of them.
+"""The loop of a build: hands ready partitions to the engine, and handles their outcomes.
 
 `corpus build` runs it over many stages, a step of Dagster over one.
 """
@@ -27,33 +27,33 @@ DAMAGED = "a file of it was damaged"
 
 
 class Follower(Protocol):
-    """Follows a loop."""
+    """Is told what a loop does."""
 
     def begins(self, decision: Decision) -> None:
         """Called when a partition is about to be computed."""
         del decision  # By default nobody is told.
 
     def running(self, count: int) -> None:
-        """Called when it changes how many partitions were handed out and are not done."""
+        """Called when the number of running partitions changes."""
         del count  # By default nobody is told.
 
     def done(self, outcome: Outcome, why: str) -> None:
         """Called when a partition is done or has failed, before the planner knows of it.
 
-        why: the reason for which it was computed. It may be of another asset: a damaged input that is made again.
+        why: the reason for which it was computed. It may be of another asset: a damaged input that is rebuilt.
         """
 
     def waits(self, words: str) -> None:
-        """Called when all that is left is with other builders. words: for which partition it waits, and for whom."""
+        """Called when only partitions of other builders are left. words: the partition and builder it waits for."""
         del words  # By default nobody is told.
 
     def settled(self, stage: Stage) -> None:
-        """Called when nothing of a stage will be computed any more, before what its gate holds back can start."""
+        """Called when nothing of a stage will be computed any more, before partitions behind its gate can start."""
         del stage  # By default nobody is told.
 
 
 class _Mending(Follower):
-    """Tells the follower of a build of partitions that are made again on the way; they are of no stage that began."""
+    """Reports partitions that are rebuilt on the way to the follower; their stages have not begun."""
 
     def __init__(self, follower: Follower) -> None:
         self._follower = follower
@@ -70,11 +70,12 @@ class _Mending(Follower):
 class Loop:
     """Computes and commits the partitions that a frontier hands out, and keeps the planner up to date.
 
-    Partitions that other builders hold are waited for. A partition that failed over an input with a damaged file is
-    computed again after that input was made again; if it meets the same damage then, it has failed.
+    Partitions that other builders hold are waited for. A partition that failed because of a damaged input is computed
+    again after that input was rebuilt; if it finds the same damage again, it has failed.
 
-    built: partitions (asset, key) that are committed. damaged: those with a damaged file that a job met; their records
-    are gone, or they were made again. gone: whether the records of any are gone.
+    built: partitions (asset, key) that are committed.
+    damaged: partitions with a damaged file that a job found; their records were removed, or they were rebuilt.
+    gone: whether records of any were removed.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class Loop:
         return self._corpus.jobs(self._planner)
 
     def run(self) -> None:
-        """Computes all that can be computed."""
+        """Computes everything that can be computed."""
         while self._frontier.waits or len(self._elsewhere):
             for outcome in self._corpus.engine.run(Queue(self._next, self._elsewhere.pause)):
                 self._take(outcome)
@@ -111,7 +112,7 @@ class Loop:
                 self._ask_again()
 
     def settle(self) -> None:
-        """Tells of the stages of which nothing will be computed any more."""
+        """Reports stages of which nothing will be computed any more."""
         for stage in self._frontier.settle():
             if computed := sum(asset == stage.name for asset, _ in self.built):
                 self._corpus.ledger.save(stage.name, computed)
@@ -131,14 +132,14 @@ class Loop:
         return self._jobs.job(self._planner.graph[decision.asset], decision.partition, self._elsewhere.expired(key))
 
     def _ask_again(self) -> bool:
-        """Puts back the partitions that other builders held a while ago; returns whether there were any."""
+        """Tries again the partitions that other builders held; returns whether there were any."""
         keys = list(self._elsewhere.due())
         for key in keys:
             self._frontier.again(self._begun.pop(key))
         return bool(keys)
 
     def _wait(self) -> None:
-        """Waits for other builders, and says once for which partition."""
+        """Waits for other builders, and reports once for which partition."""
         words = self._elsewhere.words()
         if words and words != self._waited_for:
             self._waited_for = words
@@ -146,9 +147,10 @@ class Loop:
         self._elsewhere.wait()
 
     def _take(self, outcome: Outcome) -> None:
-        """Takes an outcome; one that failed over a damaged input, met for the first time, is held until all is done.
+        """Handles an outcome.
 
-        What another builder has just made counts as built.
+        A failure because of newly found damage of an input is held until all else is done. Partitions that another
+        builder has just made count as built.
         """
         if self._elsewhere.takes(outcome):
             self._frontier.set_aside(outcome.asset)
@@ -177,23 +179,23 @@ class Loop:
             self._gave_way(removed)
 
     def _gave_way(self, removed: Record) -> None:
-        """Takes note of a record that was removed for files of another partition."""
+        """Notes a record that was removed because another partition took its paths."""
         known = self._planner.records(removed.asset).get(removed.partition)
-        if known is not None and known.files == removed.files:  # It may have been made again meanwhile.
+        if known is not None and known.files == removed.files:  # It may have been rebuilt meanwhile.
             self._planner.forgotten(removed.asset, removed.partition)
 
     def _lose(self) -> None:
-        """Counts partitions as failed of which an engine said nothing."""
+        """Counts partitions as failed for which an engine gave no outcome."""
         for key, decision in list(self._begun.items()):
             if key not in self._held and key not in self._elsewhere:
                 self._conclude(Outcome(decision.name, *key, error="the engine lost it"))
 
     def _mend(self) -> None:
-        """Makes the damaged partitions again over which others failed, and lets these start once more."""
+        """Rebuilds the damaged inputs of failed partitions, and lets these start once more."""
         held, self._held = self._held, {}
         damaged = dict.fromkeys(outcome.damaged for outcome in held.values() if outcome.damaged)
         self.damaged.update(damaged)
-        # Not before: other jobs would only be told that their input does not exist.
+        # Not before: other jobs would only fail because their input does not exist.
         for key in damaged:
             self._corpus.ledger.forget_damaged(*key, self._corpus.builder)
         mended = self._made_again(damaged)
@@ -205,7 +207,7 @@ class Loop:
                 self._conclude(outcome)
 
     def _made_again(self, damaged: Collection[Key]) -> set[Key]:
-        """Makes damaged partitions again, those first that others of them read; returns those that it made."""
+        """Rebuilds damaged partitions in the order in which they read each other; returns those that it rebuilt."""
         made = set[Key]()
         for stage in self._planner.graph:
             keys = [key for asset, key in damaged if asset == stage.name]
@@ -237,7 +239,7 @@ class Loop:
 def missing_input(planner: Planner, stage: Stage, key: str | None) -> str:
     """Returns in words which input has no record, or is held back by a gate; empty if all can be read.
 
-    A stale input can be read: it still has content.
+    A stale input can be read, since it still has content.
     """
     for edge in stage.inputs:
         records = planner.records(edge.asset)

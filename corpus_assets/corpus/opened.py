@@ -1,4 +1,4 @@
-"""What an opened corpus is to those who only look at what is stored."""
+"""The protocol of an opened corpus for code that only reads stored partitions."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -11,14 +11,14 @@ Records = Mapping[str | None, Record]
 
 
 class Opened(Protocol):
-    """Finds records, and reads the partitions that they are of.
+    """Finds records and their partitions.
 
-    `Corpus` asks its ledger each time; a `View` of the viewer keeps what it asked for a while; a `Look` keeps it for
-    good; what a `Side` of a comparison has stored leaves out partitions that its corpus no longer has.
+    `Corpus` reads its ledger each time. A `View` of the viewer keeps records for a while, a `Look` for good. A `Side`
+    of a comparison leaves out partitions that its corpus no longer has.
     """
 
     def records(self, asset: str) -> Records:
-        """Returns the records of an asset; none of an asset that there is not."""
+        """Returns the records of an asset; empty for an unknown one."""
 
     def partition(self, asset: str, key: str | None) -> Partition | None:
         """Returns a stored partition; None if there is none. key: None for an asset without partitions."""

@@ -22,7 +22,7 @@ class Replaced:
         return self._paths
 
     def note(self, outcome: Outcome, before: Record | None) -> None:
-        """Takes note of a commit. before: the record that the partition had."""
+        """Notes a commit. before: the record that the partition had."""
         if outcome.record is None:
             return
         key = (outcome.asset, outcome.partition)
@@ -39,12 +39,12 @@ def _named(record: Record) -> set[str]:
 
 @contextmanager
 def replaced_files(corpus: Corpus) -> Iterator[Replaced]:
-    """Yields what collects the files of replaced records; removes at the end those that no record names any more."""
+    """Yields a collector for the files of replaced records; at the end removes those that no record names."""
     replaced = Replaced()
     try:
         yield replaced
     except BaseException:
-        with suppress(CorpusError, OSError):  # The fault that led here is the one to tell.
+        with suppress(CorpusError, OSError):  # The first error is the one to report.
             corpus.remove_obsolete(replaced.paths)
         raise
     corpus.remove_obsolete(replaced.paths)

@@ -9,7 +9,7 @@ from resources.storage.holders import Process
 
 
 def restamp(planner: Planner, decisions: Iterable[Decision], builder: Process) -> None:
-    """Writes the new modification times of the decisions on raw files that were rewritten; passes over all others."""
+    """Writes the new modification times for decisions on rewritten raw files; ignores all others."""
     for decision in decisions:
         if decision.rewritten:
             _restamp(planner, decision, builder)
@@ -19,7 +19,7 @@ def _restamp(planner: Planner, decision: Decision, builder: Process) -> None:
     ledger, shard = planner.ledger, planner.shard(decision.partition)
     if shard is None:
         return
-    # It only saves time: the next look digests the file again.
+    # This only saves time: the next plan digests the file again.
     with suppress(OSError, LeaseLostError), ledger.leased(decision.asset, decision.partition, builder) as unchanged:
         if unchanged:
             record = planner.records(decision.asset)[decision.partition].with_seen(shard.seen())

@@ -17,13 +17,17 @@ from resources.stage.jobs.job import Outcome
 
 
 class Step(Follower):
-    """Partitions of one stage to compute, of all its partitions or of the given keys, also from inputs that are stale.
+    """Partitions of one stage to compute: all or the given keys, also from stale inputs.
 
-    due: those to compute. fresh: those that need nothing. blocked: those whose inputs do not exist, with the reason.
-    unknown: keys that the stage does not have. planner: the state that it is computed from, kept up to date.
-    outcomes: of all that was computed, in that order, damaged inputs that were made again among them. why: the reasons
-    for which it was, by asset and key. damaged: partitions (asset, key) with a damaged file that a job met; their
-    records are gone, or they were made again.
+    due: those to compute.
+    fresh: those that need nothing.
+    blocked: those whose inputs do not exist, with the reason.
+    unknown: keys that the stage does not have.
+    planner: the present state, kept up to date.
+    outcomes: of everything that was computed, in order, including rebuilt damaged inputs.
+    why: the reasons for which partitions were computed, by asset and key.
+    damaged: partitions (asset, key) with a damaged file that a job found; their records were removed, or they were
+        rebuilt.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a person must know of a store before they trust it: whose it is, who builds on it, which records are damaged."""
+"""Warnings about a store: another owner, other builders, damaged records."""
 
 from collections.abc import Iterator
 

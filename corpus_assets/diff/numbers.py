@@ -23,8 +23,8 @@ class Numbers(msgspec.Struct, omit_defaults=True):
     """A corpus in numbers.
 
     kind: what counted them; a report knows the whole configuration, records what partitions were made with.
-    configuration: values by dotted key, those of a source under `sources.<name>`. dropped: documents by asset, reason
-    and source; the source is empty where it was not counted.
+    configuration: values by dotted key, those of a source under `sources.<name>`.
+    dropped: documents by asset, reason and source; the source is empty where it was not counted.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a whole build gives and costs, stage by stage, from a few sample builds and from what was built before."""
+"""The results and costs of a whole build, stage by stage, from a few sample builds and earlier builds."""
 
 from __future__ import annotations
 
@@ -55,9 +55,12 @@ class Estimate:
 
     range: how many times as many documents as in the samples are kept, with as many and as few duplicates as may be.
     expected: the same with those that are expected.
-    documents: rows of all sources. text: bytes of their texts. start: of the workers, which load libraries and kernels.
-    driver: of the process that drives the build. stored: bytes of all files and commit records. memory: bytes that the
-    workers of a machine may use.
+    documents: rows of all sources.
+    text: bytes of their texts.
+    start: of the workers, which load libraries and kernels.
+    driver: of the process that drives the build.
+    stored: bytes of all files and commit records.
+    memory: bytes that the workers of a machine may use.
     """
 
     documents: Guess
@@ -83,7 +86,7 @@ class Estimate:
 
     @property
     def due_cpu(self) -> float:
-        """CPU seconds of what is not fresh now, without the start."""
+        """CPU seconds of partitions that are not fresh, without the start."""
         return sum(one.cpu.value * one.due for one in self.stages)
 
 

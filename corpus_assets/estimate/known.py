@@ -1,6 +1,6 @@
-"""What a whole build costs, as far as that is known without reading raw files: from records, or the last estimate.
+"""The cost of a whole build, if it is known without reading raw files: from records, or the last estimate.
 
-An estimate is kept in the cache folder of the user, for this corpus.yaml as it is; another configuration has none.
+An estimate is kept in the cache folder of the user, for exactly this corpus.yaml.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ _GROUP: Final = "estimates"
 class Cost:
     """A first build of the raw files as they are now.
 
-    raw, stored: bytes of the raw files, and of all that a build stores of them. needed: those of them that are not
-    stored now. seconds: of the whole build, with so many workers. built: whether records say so, not an estimate.
+    raw, stored: bytes of the raw files, and of all that a build stores of them.
+    needed: those of them that are not stored now.
+    seconds: of the whole build, with so many workers.
+    built: whether records say so, not an estimate.
     """
 
     raw: int

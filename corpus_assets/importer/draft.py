@@ -40,10 +40,12 @@ class Filled:
 class Draft:
     """Plain values of a corpus.yaml.
 
-    left_out: what was not taken over, by its key in the other configuration, with the reason. to_do: what is to be
-    done before the first build. filters: those of a deduper, by their files. streams: those of all mixes. read: which
-    documents entries look at: their section, the entry, and the patterns by source. experiments: names of dedupers by
-    the one that they have in Dolma, which several may share.
+    left_out: what was not taken over, by its key in the other configuration, with the reason.
+    to_do: what is to be done before the first build.
+    filters: those of a deduper, by their files.
+    streams: those of all mixes.
+    read: which documents entries look at: their section, the entry, and the patterns by source.
+    experiments: names of dedupers by the one that they have in Dolma, which several may share.
     """
 
     values: dict[str, Any] = field(default_factory=dict)

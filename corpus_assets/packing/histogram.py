@@ -1,4 +1,4 @@
-"""Histograms of lengths: what the methods of packing take, made from the lengths of documents."""
+"""Histograms of lengths, the input of packing methods, made from the lengths of documents."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,8 +19,11 @@ LongDocuments = Literal["fold", "cut", "drop"]
 class Sequences:
     """The sequences that documents become in rows of M ids.
 
-    histogram: of the sequences. documents: those with an id. long: documents over M ids, which are divided, cut or
-    dropped. truncated: ids of documents that are in no sequence. empty: documents without an id, which are left out.
+    histogram: of the sequences.
+    documents: those with an id.
+    long: documents over M ids, which are divided, cut or dropped.
+    truncated: ids of documents that are in no sequence.
+    empty: documents without an id, which are left out.
     """
 
     histogram: Histogram
@@ -60,7 +63,7 @@ def rule_named(name: str) -> LongDocuments:
 
 
 def _add_long(histogram: Histogram, sizes: Histogram, counts: Histogram, rule: LongDocuments) -> int:
-    """Adds what documents longer than a row become, and returns their ids that are in no sequence."""
+    """Adds the sequences of documents longer than a row, and returns their ids that are in no sequence."""
     capacity = histogram.size
     if rule == "fold":
         rests = sizes % capacity

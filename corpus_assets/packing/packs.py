@@ -1,4 +1,4 @@
-"""The result of a method of packing: packs of sequences, and what follows from them."""
+"""The result of a method of packing: packs of sequences, and numbers derived from them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,10 +18,13 @@ class Strategy(NamedTuple):
 class Packs:
     """Sequences in packs of at most `capacity` ids; a pack fills one row.
 
-    count: packs. tokens: ids of sequences in them. sequences: that were to be packed. truncated: their ids that are in
-    no pack. cut: sequences that are divided between two packs, on average over all orders. strategies: the lengths that
-    packs hold, for a caller who assigns sequences to them; None for a method that takes sequences one by one. A slot of
-    a strategy may stay empty: empty_slots of them do.
+    count: packs.
+    tokens: ids of sequences in them.
+    sequences: that were to be packed.
+    truncated: their ids that are in no pack.
+    cut: sequences that are divided between two packs, on average over all orders.
+    strategies: the lengths that packs hold, for a caller who assigns sequences to them; None for a method that takes
+        sequences one by one. A slot of a strategy may stay empty: empty_slots of them do.
     """
 
     capacity: int

@@ -1,4 +1,4 @@
-"""Which row of which raw file a document was made of."""
+"""The raw row from which a document was made."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +20,9 @@ from resources.stage.partition import Partition
 class Origin:
     """Where a document comes from.
 
-    shard: key of its shard partition; None if the mix that is there now has no such document. file: path of the raw
-    file; None if it is gone. row: of the raw file, from 0, bad rows included; None if the shard has no such document.
+    shard: key of its shard partition; None if the mix that is there now has no such document.
+    file: path of the raw file; None if it is gone.
+    row: of the raw file, from 0, bad rows included; None if the shard has no such document.
     """
 
     source: str

@@ -1,7 +1,7 @@
 """Counts in how many rows a name that the configuration gives was found, and what was there instead.
 
-A name that no row has is no fault of any row, so nothing would say that it is misspelt. The counts are statistics of
-the partition that reads the rows (docs/statistics.md); `absent_notes` makes sentences of them.
+A name that no row has is a fault of no single row, so without these counts nothing would show that it is misspelt. The
+counts are statistics of the partition that reads the rows (docs/statistics.md); `absent_notes` makes sentences of them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ MOST_NAMES: Final = 20
 
 _LONGEST_NAME: Final = 60
 _ROWS_NOTED: Final = 100
-"""Rows whose names are kept: what is there is for a person, who needs no more."""
+"""Rows whose names are kept as examples for a person."""
 
 
 class LookedFor:
@@ -46,11 +46,11 @@ class LookedFor:
 
     @property
     def needs_names(self) -> bool:
-        """Whether what is there is still of use, where it costs something to know it."""
+        """Whether more names are still needed, for callers to whom finding them costs something."""
         return self._rows < _ROWS_NOTED
 
     def add(self, there: Iterable[str], had: Collection[str] | None = None) -> None:
-        """Counts a row. there: names in it. had: those that it has of the wanted ones, if `there` are others."""
+        """Counts a row. there: names in it. had: the wanted names that it has, if `there` holds other names."""
         self._rows += 1
         held: Any = there if had is None else had
         for place, (_, name) in enumerate(self._wanted):
@@ -116,7 +116,10 @@ def _absent(held: Iterable[Mapping[str, Any]], of: str) -> Iterator[str]:
 def missing(name: str, rows: int, what: str, there: Iterable[str], *, of: str = "", verb: str = "has it") -> str:
     """Returns the sentence that none of so many rows has a name.
 
-    what: the rows, in words. there: what they have. of: what of them has it. verb: instead of having it.
+    what: the rows, in words.
+    there: the names that they have.
+    of: the part of a row that should have the name.
+    verb: used in place of "has it".
     """
     held = ", ".join(islice(there, MOST_NAMES)) or "nothing"
     have = "there are" if verb != "has it" else f"their {of} has" if of else "they have"

@@ -1,7 +1,7 @@
 """Names of documents: how they are printed on one line, and which ids a printed name may stand for.
 
-A name is `SOURCE/ID`. What one would not see in an id is an escape, so that what is printed says exactly which id it
-is, and can be given back: every command and page that takes a name reads it by `ids_of`, `start_of` and `parts_of`.
+A name is `SOURCE/ID`. Invisible characters of an id are printed as escapes, so that the printed name is exact and can
+be given back: every command and page that takes a name reads it with `ids_of`, `start_of` and `parts_of`.
 """
 
 import re
@@ -11,15 +11,15 @@ CUT = " …"
 """What follows the beginning of an id that is too long to print."""
 
 LONGEST = 600
-"""Characters of an id that are printed at most: they fit into the address of a page, whatever they are."""
+"""Most characters of an id that are printed; so many fit into the address of a page, whatever they are."""
 
 _ESCAPE = re.compile(r"\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8}")
 
 
 def shown_id(identifier: str, most: int = LONGEST) -> str:
-    """Returns an id on one line: what does not print, and white space that would be lost, as escapes.
+    """Returns an id on one line, with escapes for what does not print and for white space that would be lost.
 
-    Of one with more than `most` characters the beginning, and `CUT`.
+    An id with more than `most` characters is cut, and `CUT` added.
     """
     parts: list[str] = []
     left = most
@@ -43,7 +43,7 @@ def ids_of(name: str) -> list[str]:
 
 
 def start_of(name: str) -> str | None:
-    """Returns how the id begins of which a name is the beginning; None for a whole name."""
+    """Returns the beginning of the id if the name was cut (it ends with `CUT`); None for a whole name."""
     return ids_of(name.removesuffix(CUT))[-1] if name.endswith(CUT) and name != CUT else None
 
 
@@ -71,7 +71,7 @@ def _printed(identifier: str, place: int, character: str) -> str:
         lost = place in (0, len(identifier) - 1) or identifier[place - 1] == " "
         return "\\x20" if lost else " "
     if character == "…" and place == len(identifier) - 1:
-        return "\\u2026"  # It would say that the id is cut.
+        return "\\u2026"  # An id that ends like `CUT` would seem to be cut.
     if character == "\\" and _ESCAPE.match(identifier, place):
         return "\\x5c"
     if character.isprintable():

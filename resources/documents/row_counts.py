@@ -17,7 +17,7 @@ Chosen = NDArray[np.bool_]
 
 
 class SourcesOfRows:
-    """The sources of the rows of a table, each row by the number of its source, so that counting is one pass."""
+    """The sources of the rows of a table. Each row has the number of its source, so that counting is one pass."""
 
     def __init__(self, rows: RowTable) -> None:
         self._bytes = rows["bytes"]
@@ -77,7 +77,7 @@ def counted_by_power(counts: Mapping[int, int]) -> list[int]:
 
 
 def dense(powers: Mapping[int, int]) -> list[int]:
-    """Returns a histogram of which the entries that are not 0 are given by their places."""
+    """Returns a histogram as a list, given its nonzero entries by position."""
     return [powers.get(power, 0) for power in range(max(powers, default=-1) + 1)]
 
 

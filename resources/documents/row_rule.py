@@ -1,4 +1,4 @@
-"""Row rules: small functions that say of a document whether it stays, goes, or changes, and what they need for that."""
+"""Row rules: small functions that decide whether a document stays, goes or changes, and what they need for that."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,9 @@ Attributes = Mapping[str, Sequence[Span]]
 class Row:
     """A document as row rules see it, before any of them has changed it.
 
-    number: of its row in the shard, from 0. line: the document as JSON, newline included. attributes: its spans from
-    all assets that the rules ask for.
+    number: of its row in the shard, from 0.
+    line: the document as JSON, newline included.
+    attributes: its spans from all assets that the rules ask for.
     """
 
     __slots__ = ("_document", "attributes", "line", "number")
@@ -45,7 +46,7 @@ class Drop(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """Code points `start` to `end` of a text, and the text that comes in their stead; `{}` in it is what was there."""
+    """Replaces code points `start` to `end` of a text by another text, in which `{}` stands for the original ones."""
 
     start: int
     end: int
@@ -65,7 +66,7 @@ class Discard(NamedTuple):
 
 
 Verdict = Drop | Replace | Discard | None
-"""What a rule says of a row; None: it stays as it is."""
+"""What a rule decides about a row; None: it stays as it is."""
 
 
 @dataclass
@@ -82,8 +83,8 @@ class RowRule:
 
     name: under which its drops and changes are counted; unique in the corpus.
     judge: a function of a row, and of nothing else.
-    last: True for a rule that looks at the document as all replacements leave it. Such a rule sees no attributes,
-        since their spans belong to the text as it was, and replaces nothing.
+    last: True for a rule that looks at the document after all replacements. Such a rule sees no attributes, since their
+        spans belong to the original text, and replaces nothing.
     tally: counts of the rule itself; a build says if it never finds what it measures, since its name may be misspelt.
     looked_for: names in the configuration that the rule looks for; a build says which of them no document has.
     """
@@ -105,7 +106,7 @@ class RuleSet:
     attributes: assets with a row of attributes for every document; rules find the spans in `row.attributes`.
     inputs: further edges: `same`, `every`, `own_segment`.
     drops: names of the rules that may drop a document.
-    replaced: replaces pieces of a text in another way than by uniting those that overlap; for all rules of the filter.
+    replaced: makes the replacements of all rules of the filter; None unites pieces that overlap.
     parameters: as of a `Stage`. hooks: what a build asks of the filter for these rules: `derived_parameters`,
         `local_files`, `check_before` and `kernels`.
 

@@ -1,7 +1,7 @@
 """Histograms of the scores of documents. Their bins are the same for all data, so those of all shards are added.
 
-A bin is 0.02 wide from 0 to 1. From there on every power of two is cut into eight bins of equal width, so that whole
-numbers below 16 have bins of their own; below 0 the same. Scores beyond 2^40 are in the last bin of their side.
+A bin is 0.02 wide from 0 to 1. Above 1 every power of two is cut into eight bins of equal width, so that whole numbers
+below 16 have bins of their own. Bins below 0 mirror those above. Scores beyond 2^40 are in the last bin of their side.
 """
 
 from array import array
@@ -18,7 +18,7 @@ from resources.formats.attributes import Span
 
 SHARES, PARTS, OCTAVES = 50, 8, 40
 MOST_KEYS = 256
-"""Attribute keys that are counted in a shard; a model may have thousands of labels. Those that come first are."""
+"""Most attribute keys that are counted in a shard, since a model may have thousands of labels: the first ones."""
 
 _DOCUMENTS = 4096
 _score = itemgetter(2)
@@ -31,8 +31,7 @@ the edges that `edges` gives. none: documents without a span."""
 class ScoreHistograms:
     """Counts the documents of a shard by the score of each attribute key: the sum of the scores of its spans.
 
-    That of one span is its score, and that of spans that score 1 is their number. uncounted: scores of keys that came
-    after `MOST_KEYS` others.
+    For spans that each score 1 it is their number. uncounted: scores of keys that came after `MOST_KEYS` others.
     """
 
     def __init__(self) -> None:

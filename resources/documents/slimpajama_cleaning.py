@@ -1,4 +1,4 @@
-"""SlimPajama's cleaning: the form of a text from which its length and its shingles are taken.
+"""SlimPajama's cleaning: the form of a text that lengths and shingles are computed from.
 
 Rule: docs/formats/slimpajama.md "Cleaning". Lower case, no ASCII punctuation, each run of whitespace one space, no
 space at the ends. A stored document keeps its text.

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Counts(list[Span]):
-    """Spans whose scores are whole numbers, which rounding would leave as they are; for taggers that give many."""
+    """Spans whose scores are whole numbers, so that they need no rounding; saves time for taggers that give many."""
 
 
 class Text:
@@ -34,7 +34,7 @@ class Text:
         self._kept: dict[Callable[[Text], Any], Any] = {}
 
     def once(self, function: Callable[["Text"], T]) -> T:
-        """Returns what a function of the text returns, computed by the first caller."""
+        """Returns the result of a function of the text, which is computed for the first caller only."""
         if function not in self._kept:
             self._kept[function] = function(self)
         return cast(T, self._kept[function])

@@ -1,4 +1,4 @@
-"""A piece of work in a worker: what comes of it goes to another process, an error included."""
+"""A piece of work in a worker: its result, or its error, goes to another process."""
 
 import pickle
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def attempt(function: Callable[[Any], Any], item: Any) -> tuple[Any, Exception | None]:
-    """Returns what a function makes of an item, or else the error that it raises."""
+    """Returns the result of a function for an item, or the error that it raises."""
     try:
         return function(item), None
     except Exception as error:

@@ -20,7 +20,7 @@ WORKER_ENVIRONMENT = {
 }
 """Environment of every worker, set before a library is loaded: one thread each, as there is a worker per core.
 
-One thread needs one arena of the C library's memory, which gives back more of what is freed than several.
+One thread needs only one arena of the C library's allocator, and one arena returns more freed memory than several.
 """
 
 PRELOADED = [
@@ -36,10 +36,10 @@ PRELOADED = [
 
 
 class Queue(Iterator[Job]):
-    """The jobs that can start now. It may be asked again after it said that there are none.
+    """The jobs that can start now. An empty queue may be asked again later.
 
-    take: returns a job, or None if there is none for now. pause: returns the seconds after which there may be one
-    though nothing that runs was done; None if there will not be.
+    take: returns a job, or None if there is none for now. pause: returns the seconds after which there may be a job
+    even if no running job has ended; None if there will not be.
     """
 
     def __init__(self, take: Callable[[], Job | None], pause: Callable[[], float | None]) -> None:
@@ -73,20 +73,21 @@ class Engine(Protocol):
     whole_alone: bool = True
 
     def prepare(self, modules: Sequence[str] = ()) -> None:  # noqa: ARG002
-        """Begins what takes time before the first job, and does not wait for it; there will be jobs.
+        """Begins what takes time before the first job, without waiting for it. Called only if there will be jobs.
 
         modules: those that jobs need, which workers may load ahead.
         """
         return
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Yields one outcome per job, in order of completion. Takes jobs as they are needed, never all at once.
+        """Yields one outcome per job, in order of completion.
 
-        Of a `Queue`, an engine with room for more should ask again after its `pause`.
+        Takes jobs as they are needed, never all at once. After a `Queue` returns nothing, an engine with room asks
+        again after `pause` seconds.
         """
 
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields what a function makes of each item, in order. An engine may have idle workers do it."""
+        """Yields the result of a function for each item, in order. An engine may use idle workers for that."""
         return map(function, items)
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ def versions() -> Versions:
 
 
 def differences(wanted: Versions, had: Versions) -> Sequence[str]:
-    """Returns in words what a machine has in another version than is wanted, or not at all; it may have more."""
+    """Returns in words which libraries a machine lacks, or has in another version; further ones do not count."""
     known = dict(had)
     return [
         f"{name} {known.get(name, 'is missing')} instead of {one}" for name, one in wanted if known.get(name) != one

@@ -34,7 +34,7 @@ class LocalEngine(Engine):
         self._alone: Worker | None = None
         self._at_exit: Finalize | None = None
         self._pace = Pace()
-        # A worker that was interrupted says so: it is no fault of its job, so nothing is run again.
+        # A worker that was interrupted says so: that is no fault of its job, so nothing is run again.
         self._interrupts, self._interrupted = new_pipe()
 
     @override
@@ -60,9 +60,9 @@ class LocalEngine(Engine):
             raise
 
     def _pooled(self, queue: Iterator[Job]) -> Generator[Outcome, None, list[Job]]:
-        """Yields outcomes until all jobs are done, or all that were given out when a worker died.
+        """Yields outcomes until all jobs are done or, once a worker has died, until all started jobs are done.
 
-        Returns the jobs that worker held: nobody knows which of them it was doing.
+        Returns the jobs that the dead worker held, since it is not known which one it was doing.
         """
         suspects: list[Job] = []
         self._feed(queue)
@@ -86,14 +86,14 @@ class LocalEngine(Engine):
         return suspects
 
     def _bury(self, worker: Worker) -> list[Job]:
-        """Returns what a worker held that has died."""
+        """Returns the jobs that a dead worker held."""
         self._pool.remove(worker)
         worker.stop()
         self._require_no_interrupt()
         return [job for job, _ in worker.held]
 
     def _feed(self, queue: Iterator[Job]) -> None:
-        """Gives jobs to workers that will soon be done, the next to the one that is done first."""
+        """Gives jobs to workers that will soon be done, each to the worker that will be done first."""
         given: dict[Worker, list[tuple[Job, float]]] = {}
         load = {worker: worker.load for worker in self._pool}
         hungry = {worker for worker in self._pool if _is_hungry(worker)}
@@ -122,7 +122,7 @@ class LocalEngine(Engine):
         return Worker(self._interrupted)
 
     def _one_by_one(self, suspects: Iterable[Job]) -> Iterator[Outcome]:
-        """Yields the outcomes of jobs that are given to a process alone, which tells whose fault its death is."""
+        """Yields the outcomes of jobs that run one at a time in a process: its death then has one cause."""
         for job in suspects:
             worker = self._alone = self._alone or self._new_worker()
             started = time.monotonic()
@@ -153,9 +153,10 @@ class LocalEngine(Engine):
 
     @override
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields what a function makes of each item, in order; idle workers do it if there are any, else this process.
+        """Yields the result of a function for each item, in order.
 
-        Should one of them die of an item, this process goes on with it.
+        Idle workers compute them if there are any, else this process. If a worker dies of an item, this process
+        continues with that item.
         """
         given = list(items)
         done = 0
@@ -190,12 +191,15 @@ class LocalEngine(Engine):
 
 
 def _is_hungry(worker: Worker) -> bool:
-    # One that is silent for longer than all it holds should take is at a long job.
+    # A worker that is silent for longer than its jobs should take is at a long job.
     return worker.load <= IN_HAND / 2 and worker.silent <= IN_HAND
 
 
 def _shared(workers: list[Worker], function: Callable[[T], R], items: list[T]) -> Iterator[R]:
-    """Yields what workers make of items, in order; nothing if there are no workers. Raises what a function raises."""
+    """Yields the results of workers for items, in order; nothing if there are no workers.
+
+    Raises what the function raises.
+    """
     waiting = deque(enumerate(items)) if workers else deque()
     places = {worker: deque[int]() for worker in workers}
     found: dict[int, R] = {}

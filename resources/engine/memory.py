@@ -1,10 +1,10 @@
-"""The memory of a machine: what its workers share, what each takes before it holds data, and what a job may use."""
+"""The memory of a machine: how much its workers share, each takes before it holds data, and a job may use."""
 
 OWN_MEMORY = 384 << 20
 """Bytes that a worker takes before it holds any data: libraries, compiled kernels, a large tokenizer.
 
-`python -m benchmarks.worker_memory` measures it, and a test holds it against a real worker. Workers share what the
-process has loaded that they are forked from.
+`python -m benchmarks.worker_memory` measures it, and a test holds it against a real worker. Workers share what their
+parent process had loaded when they were forked.
 """
 
 RAY_OWN_MEMORY = 512 << 20

@@ -8,8 +8,8 @@ from resources.stage.jobs.job import Job
 IN_HAND = 0.25
 """Seconds of work that a worker is given ahead: jobs of milliseconds in batches, longer ones one by one."""
 
-_WEIGHT = 0.2  # Of the newest job in the time that one of its stage is expected to take.
-_LEAST = 0.001  # Seconds that a job counts at least, so that a batch is never the whole queue.
+_WEIGHT = 0.2  # Weight of the newest job in the time that a job of its stage is expected to take.
+_LEAST = 0.001  # Fewest seconds that a job counts, so that a batch is never the whole queue.
 
 
 class Pace:
@@ -23,12 +23,12 @@ class Pace:
         return self._seconds.get(job.stage.name, IN_HAND)
 
     def note(self, job: Job, seconds: float) -> None:
-        """Takes note of what a job took."""
+        """Notes the seconds that a job took."""
         known = self._seconds.get(job.stage.name, seconds)
         self._seconds[job.stage.name] = known + _WEIGHT * (seconds - known)
 
     def batches(self, queue: Iterator[Job], most: int) -> list[list[Job]]:
-        """Takes jobs for so many batches at most, each of about `IN_HAND` seconds; the next is for the smallest one."""
+        """Takes jobs for at most so many batches of about `IN_HAND` seconds each; a job goes to the smallest batch."""
         given: list[list[Job]] = []
         hungry = [(0.0, place) for place in range(most)]
         while hungry and (job := next(queue, None)) is not None:

@@ -1,4 +1,4 @@
-"""Loaded once by the process that workers are forked from: what kernels need costs each of them half a second."""
+"""Loaded once by the process that workers are forked from: loading what kernels need would cost each half a second."""
 
 from resources.kernels.jit import load
 

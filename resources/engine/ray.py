@@ -1,6 +1,6 @@
 """The engine on a Ray cluster: batches of jobs as tasks, each with a core and its share of a machine's memory.
 
-Ray places tasks, starts processes and finds lost machines; here is decided what is in a task, and what is tried again.
+Ray places tasks, starts processes and finds lost machines. This module decides what is in a task and what is retried.
 """
 
 import pickle
@@ -25,16 +25,18 @@ from resources.stage.jobs.run_job import run_job
 from resources.storage.interface import Storage
 
 RETRIES = 3
-_GRACE = 10.0  # Seconds that tasks have to remove what they began, when nobody wants it any more.
+_GRACE = 10.0  # Seconds that cancelled tasks get to remove what they began.
 _LONGEST_PROOF = 60.0
 _LOOK_EVERY = 30.0  # Seconds without an answer after which the machines are looked at.
 
 
 @dataclass(frozen=True)
 class _Flight:
-    """A task that Ray was given. memory: bytes that it asks of a machine. lost: how many machines were lost with it.
+    """A task that Ray was given.
 
-    alone: it has one job of a task that died. apart: nothing else runs meanwhile, which shows whether that job kills.
+    memory: bytes that it asks of a machine. lost: how many machines were lost while they ran it. alone: it holds a
+    single job, from a task whose process died. apart: nothing else runs meanwhile; if the process dies again, that job
+    is the cause.
     """
 
     jobs: Sequence[Job]
@@ -48,9 +50,13 @@ class _Flight:
 class RayEngine(Engine):
     """Tasks on a Ray cluster, which this process is connected to until `close`.
 
-    address: as `ray_cluster.connect` takes it. workers: tasks at the same time; None for one per core. memory: bytes of
-    each machine for the workers on it. job_timeout: seconds that a job may take. retries: how often a task is given
-    again whose machine was lost. `ConfigError` if there is no such cluster, or none of its machines has the memory.
+    address: as `ray_cluster.connect` takes it.
+    workers: tasks at the same time; None for one per core.
+    memory: bytes of each machine for the workers on it.
+    job_timeout: seconds that a job may take.
+    retries: how often a task whose machine was lost is started again.
+
+    `ConfigError` if there is no such cluster, or if none of its machines has the memory.
     """
 
     own_memory = RAY_OWN_MEMORY
@@ -98,7 +104,7 @@ class RayEngine(Engine):
 
     @override
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Yields one outcome per job. `EngineError` if a machine has other code, or does not see the store."""
+        """Yields one outcome per job. `EngineError` if a machine has different code or cannot see the store."""
         queue = iter(jobs)
         self._ours = connect(self._address) or self._ours
         self._grounds = {}
@@ -110,7 +116,7 @@ class RayEngine(Engine):
             self._cancel()
 
     def _launch(self, queue: Iterator[Job]) -> bool:
-        """Gives Ray as many tasks as it may have; returns whether it has any."""
+        """Gives Ray as many tasks as `workers` allows; returns whether any are running."""
         if any(flight.apart for flight in self._flights.values()):
             return True
         while self._again and len(self._flights) < self.workers:
@@ -138,7 +144,7 @@ class RayEngine(Engine):
         return self._grounds[store]
 
     def _landed(self, queue: Iterator[Job]) -> Iterator[Outcome]:
-        """Waits for tasks; yields the outcomes of those that are done, or nothing when there may be more jobs."""
+        """Waits for tasks; yields the outcomes of those that are done, or nothing when more jobs may be ready."""
         ray = load_ray()
         pause = pause_of(queue) if len(self._flights) < self._most else None
         limit = _LOOK_EVERY if pause is None else min(pause, _LOOK_EVERY)
@@ -171,9 +177,9 @@ class RayEngine(Engine):
             self._require_room()
 
     def _require_room(self) -> None:
-        """Raises `EngineError` if no machine that is left gives out the memory of any task: Ray would wait for ever.
+        """Raises `EngineError` if no remaining machine offers the memory of any task, since Ray would wait for ever.
 
-        Where a number of workers is configured a cluster may grow, and is waited for.
+        If `engine.workers` is configured, the cluster may still grow, so nothing is raised.
         """
         least = min(flight.memory for flight in self._flights.values())
         most = max((machine.memory for machine in machines()), default=0)
@@ -194,7 +200,7 @@ class RayEngine(Engine):
             yield done.result
 
     def _lost(self, flight: _Flight) -> Iterator[Outcome]:
-        """Has a task done again whose machine was lost, unless that happened too often."""
+        """Starts a task again whose machine was lost, unless that happened too often."""
         if flight.lost < self._retries:
             given = self._suspects if flight.apart else self._again
             given.append(replace(flight, lost=flight.lost + 1))
@@ -204,10 +210,10 @@ class RayEngine(Engine):
             yield _failed(job, f"{job.name}: {times}; engine.retries is {self._retries}")
 
     def _died(self, flight: _Flight) -> Iterator[Outcome]:
-        """Has the jobs of a worker that died done one by one, which mostly tells whose fault it is.
+        """Runs the jobs of a worker that died one by one, which usually shows which job is the cause.
 
-        Where memory ran out a process may have died of what another took. So a job has failed that kills its worker
-        while nothing else runs, after all others.
+        If memory ran out, a process may have died because of another one. So a job that kills its worker is run last,
+        while nothing else runs; it has failed if it kills its worker then too.
         """
         if not flight.alone:
             self._again.extend(_Flight([job], alone=True) for job in flight.jobs)
@@ -216,7 +222,7 @@ class RayEngine(Engine):
             self._suspects.append(replace(flight, apart=True))
             return
         [job] = flight.jobs
-        limit = self._job_timeout  # The task did not wait for a core: nothing else runs.
+        limit = self._job_timeout  # The task got its core at once, so nothing else was running.
         if limit is not None and time.monotonic() - flight.since > limit:
             yield _failed(job, too_long(limit))
         else:
@@ -224,9 +230,10 @@ class RayEngine(Engine):
 
     @override
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields what a function makes of each item, in order; the cluster does it if it has done jobs before.
+        """Yields the result of a function for each item, in order.
 
-        Should a worker or a machine be lost with an item, or no machine be left that has room, this process does it.
+        The cluster computes them if it has done jobs before. If a worker or a machine is lost, or no machine has room,
+        this process computes the rest.
         """
         ground = next(iter(self._grounds.values()), None)
         if ground is None or not load_ray().is_initialized():
@@ -259,7 +266,7 @@ class RayEngine(Engine):
         return found
 
     def unfit(self, store: Storage) -> list[str]:
-        """Returns in words why machines cannot work on a store, by the proof that every worker gives.
+        """Returns in words why machines cannot work on a store: every worker checks it before its first job.
 
         `EngineError` if one of them does not answer.
         """
@@ -273,7 +280,7 @@ class RayEngine(Engine):
         return [answer.refused for answer in answers if answer.refused is not None]
 
     def _cancel(self) -> None:
-        """Ends the tasks that are under way, and forgets what was to follow."""
+        """Ends the running tasks, and forgets the queued ones."""
         flights, self._flights = list(self._flights), {}
         self._again.clear()
         self._suspects.clear()
@@ -290,10 +297,10 @@ class RayEngine(Engine):
 
 
 def _sharing(found: Sequence[Machine], memory: int, workers: int | None) -> int:
-    """Returns how many workers share the memory of a machine: as many as the largest that has it has cores.
+    """Returns how many workers share the memory of a machine.
 
-    Where a cluster grows with its work there may be no machine yet. `ConfigError` if none of those that are there has
-    the memory, or if there is none to count.
+    That is the number of cores of the largest machine that has that much memory. A cluster that grows with its work may
+    have no machine yet. `ConfigError` if no machine has the memory, or if there is none to count.
     """
     cores = [machine.cores for machine in found if machine.memory >= memory]
     if found and not cores:

@@ -1,4 +1,4 @@
-"""Functions as tasks of Ray, and its errors by what they mean to us."""
+"""Functions as tasks of Ray, and Ray's errors sorted by what they mean here."""
 
 import os
 import time
@@ -29,9 +29,9 @@ def remote(function: Callable[..., Any], memory: int, **more: Any) -> Any:
 def cancel(references: Sequence[Any], seconds: float) -> None:
     """Interrupts tasks of this process, and waits at most so many seconds for their end; then they are killed.
 
-    Another task asks this process to do so. If it did so by itself, in this thread, while a task ends, Ray's own would
-    find that task gone and end the process (`Check failed: it != submissible_tasks_.end()`, Ray's pull request 54798).
-    It asks again, since an interrupt may be lost: Ray said of some that they were delivered, and the task went on.
+    The cancellation runs in another task. If this process cancelled in its own thread while a task ends, Ray would find
+    that task gone and end the process (`Check failed: it != submissible_tasks_.end()`, Ray's pull request 54798). It is
+    repeated, since an interrupt may be lost: Ray reported some as delivered although the task went on.
     """
     asking = remote(_cancel, 0, num_cpus=0).remote(list(references), seconds)
     load_ray().wait([*references, asking], num_returns=len(references) + 1, timeout=seconds)

@@ -1,7 +1,7 @@
 """The way to a Ray cluster: connecting, the machines that it has, and quiet.
 
-`ray` is an extra, loaded when a corpus asks for it. Only a connection that was made here is ended here, and with it the
-tasks of this process; the cluster goes on.
+`ray` is an extra, loaded when a corpus asks for it. Only a connection that this module made is closed by it, which ends
+the tasks of this process; the cluster keeps running.
 """
 
 import logging
@@ -31,7 +31,7 @@ class Machine(NamedTuple):
 
 def load_ray() -> Any:
     """Returns the package; `ConfigError` with the command that installs it."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Nothing is sent to its authors.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # No usage statistics are sent to Ray's authors.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
         return import_module("ray")
@@ -57,7 +57,7 @@ def connect(address: str) -> bool:
         why = str(error).strip().partition("\n")[0] or type(error).__name__
         place = repr(asked) if asked == address else f"{asked!r}, which ${_VARIABLE} names"
         raise ConfigError(f"engine.address: no Ray cluster can be reached at {place}: {why}") from None
-    # Else Ray prints on standard output what its processes say of each machine that is lost.
+    # Otherwise Ray prints messages of its processes about each lost machine on standard output.
     setattr(import_module("ray._private.worker"), "_worker_logs_enabled", False)  # noqa: B010  # known at run time alone
     return True
 
@@ -67,7 +67,7 @@ def _with_port(address: str) -> str:
 
 
 def _require_answer(address: str) -> None:
-    """Raises `OSError` if nobody listens at `HOST:PORT`: Ray itself would look for minutes."""
+    """Raises `OSError` if nobody listens at `HOST:PORT`: Ray itself would try for minutes."""
     host, colon, port = address.rpartition(":")
     if colon and port.isdecimal():
         socket.create_connection((host, int(port)), _SECONDS).close()

@@ -27,8 +27,11 @@ _PACKAGES = ("corpus_assets", "partitions", "resources")
 class Ground(NamedTuple):
     """What a worker must have in common with its driver.
 
-    paths: where modules are found. code: `code_digest` of the driver. libraries: its `versions`. store: the store,
-    pickled, as its class may be of the user's own. nonce: what the driver found there; None if it has none.
+    paths: where modules are found.
+    code: `code_digest` of the driver.
+    libraries: its `versions`.
+    store: the store, pickled, as its class may be of the user's own.
+    nonce: what the driver found there; None if it has none.
     """
 
     paths: tuple[str, ...]
@@ -60,7 +63,7 @@ def ground_of(store: Storage) -> Ground:
 
 
 def serve(ground: Ground, payload: bytes, seconds: float) -> Answer:
-    """Calls a function with items until so many seconds are over; then no other is begun.
+    """Calls a function with items, and begins no other once so many seconds are over.
 
     payload: the function and the items, pickled.
     """
@@ -69,7 +72,7 @@ def serve(ground: Ground, payload: bytes, seconds: float) -> Answer:
     if refused := _refusal(ground):
         return Answer([], refused)
     try:
-        function, items = pickle.loads(payload)  # It comes from our driver, by the way that Ray calls functions.
+        function, items = pickle.loads(payload)  # From our own driver, as Ray sends functions.
     except (ImportError, AttributeError) as error:
         where = f"machine {socket.gethostname()} cannot load what a job names: {error}"
         return Answer([], f"{where}; valid: a module beside corpus.yaml, in a folder that all machines share")
@@ -88,7 +91,7 @@ def _served(function: Callable[[Any], Any], items: Sequence[Any], until: float) 
 
 
 _FIT: set[Ground] = set()
-"""What this process was found fit for. A refusal is not kept: its reason may pass."""
+"""The drivers that this process was found fit to work for. A refusal is not kept, since its reason may pass."""
 
 
 def _refusal(ground: Ground) -> str | None:
@@ -131,7 +134,9 @@ def code_digest() -> str:
         if (spec := find_spec(name))
         for place in spec.submodule_search_locations or ()
     ]
-    files = [(str(file.relative_to(folder.parent)), file) for folder in folders for file in folder.rglob("*.py")]
+    found = [(str(file.relative_to(folder.parent)), file) for folder in folders for file in folder.rglob("*.py")]
+    # A wheel also carries scripts of the examples, which lie in no package.
+    files = [(name, file) for name, file in found if (file.parent / "__init__.py").is_file()]
     return content_digest(*(part for name, file in sorted(files) for part in (name.encode(), file.read_bytes())))
 
 

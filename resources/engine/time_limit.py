@@ -12,7 +12,7 @@ from resources.errors import JobTimeoutError
 from resources.stage.jobs.job import Job, Outcome
 
 GRACE = 10.0
-"""Seconds after which a worker ends itself that code in another language keeps from noticing the limit."""
+"""Seconds after which a worker ends itself if code in another language keeps it from noticing the limit."""
 
 Work = Callable[[Job], Outcome]
 
@@ -20,8 +20,8 @@ Work = Callable[[Job], Outcome]
 def within(seconds: float, work: Work, grace: float = GRACE) -> Work:
     """Returns work that fails with a `JobTimeoutError` in words if it takes longer; for the main thread of a worker.
 
-    Python code is interrupted and the worker lives on. Code that does not return to Python is interrupted by nothing:
-    then the worker process exits, `grace` seconds later.
+    Python code is interrupted and the worker lives on. Code that does not return to Python cannot be interrupted: then
+    the worker process exits, `grace` seconds later.
     """
     return partial(_limited, seconds, grace, work)
 

@@ -77,14 +77,14 @@ class Worker:
         return time.monotonic() - self._heard if self.held else 0.0
 
     def give(self, function: Callable[[Any], Any], items: Sequence[Any], seconds: Sequence[float]) -> None:
-        """Has a function called with each item. seconds: what each is expected to take.
+        """Sends items to the worker, which calls the function with each.
 
-        A worker that has died takes them too; who asks for its answers is told.
+        seconds: what each is expected to take. Sending to a dead worker does not fail; reading its answers does.
         """
         if not self.held:
             self._heard = time.monotonic()
         self.held.extend(zip(items, seconds, strict=True))
-        self._sends = True  # It stays so if an interrupt comes in the middle of a message.
+        self._sends = True  # It stays so if an interrupt arrives in the middle of a message.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._connection.send((function, items, seconds))
         self._sends = False
@@ -99,12 +99,12 @@ class Worker:
         return [Answer(self.held.popleft()[0], *found) for found in done]
 
     def end(self) -> str:
-        """Stops a process that has died; returns in words how it ended, as far as that is known."""
+        """Cleans up after a process that has died; returns in words how it ended, as far as that is known."""
         self.stop()
         return end_words(self._process.exitcode)
 
     def stop(self) -> None:
-        """Ends the process after the piece of work that it is doing; nobody gets the answers that are left."""
+        """Ends the process after the piece of work that it is doing; remaining answers are lost."""
         if self._sends:
             self._process.kill()  # It waits for the rest of a message that will not come.
         with contextlib.suppress(EOFError, OSError):
@@ -127,7 +127,7 @@ class Worker:
 def _started(connection: Connection, interrupted: Connection) -> ForkServerProcess:
     """Starts a process of a worker, with a new fork server if the one that runs dies meanwhile.
 
-    `EngineError` if that does not help: whoever kills it does so again and again.
+    `EngineError` if the new one dies too, several times.
     """
     problem: Exception | None = None
     for times in range(_STARTS):
@@ -175,14 +175,14 @@ def prepare(modules: Sequence[str] = ()) -> None:
     _CONTEXT.set_forkserver_preload([*PRELOADED, *modules])
     from multiprocessing import forkserver, resource_tracker
 
-    resource_tracker.ensure_running()  # It ends the holding back of signals, so it comes before.
+    resource_tracker.ensure_running()  # It ends the holding back of signals, so it comes first.
     with _interrupts_held_back():
         forkserver.ensure_running()
 
 
 @contextlib.contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Lets processes that are started begin with Ctrl-C held back: one that loads modules would show a traceback."""
+    """Starts processes with Ctrl-C held back: a process that is loading modules would show a traceback."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -193,14 +193,14 @@ def _interrupts_held_back() -> Iterator[None]:
 def new_pipe() -> tuple[Connection, Connection]:
     """Returns the two ends of a pipe, to read from and to write to.
 
-    A worker may begin after its parent has gone, if Ctrl-C came while the fork server loaded modules. It gets its end
-    of a pipe all the same; an event, which has a name, is gone by then, and a traceback would say so.
+    A worker may begin after its parent has gone, if Ctrl-C came while the fork server loaded modules. It still gets its
+    end of a pipe. An event, which has a name, would be gone by then, and cause a traceback.
     """
     return _CONTEXT.Pipe(duplex=False)
 
 
 def _serve(connection: Connection, interrupted: Connection) -> None:
-    """Does what comes through the pipe until it says that there is no more, or until the driver is gone.
+    """Does the work that comes through the pipe until the driver closes it, or is gone.
 
     Ctrl-C in a terminal reaches every worker too. The worker ends without a traceback and tells its parent, because
     Dagster may hold back the signal that the parent got itself.
@@ -220,7 +220,7 @@ def _serve(connection: Connection, interrupted: Connection) -> None:
     told = time.monotonic()
     while (piece := work.get()) is not None:
         function, item, expected = piece
-        if done and expected >= _TELL_EVERY:  # Others may wait for what is done.
+        if done and expected >= _TELL_EVERY:  # Others may wait for these results.
             connection.send(done)
             done, told = [], time.monotonic()
         started = time.monotonic()
@@ -233,9 +233,9 @@ def _serve(connection: Connection, interrupted: Connection) -> None:
 
 
 def _receive(connection: Connection, work: "SimpleQueue[Any]") -> None:
-    """Takes in what the driver sends, at once, so that it never waits for a worker that itself waits to answer.
+    """Reads what the driver sends at once, so that the driver never waits for a worker that itself waits to answer.
 
-    Ends the process when the driver is gone, so that a killed run leaves none behind.
+    Ends the process when the driver is gone, so that a killed run leaves no worker behind.
     """
     try:
         for function, items, seconds in _messages(connection):
@@ -247,7 +247,7 @@ def _receive(connection: Connection, work: "SimpleQueue[Any]") -> None:
         traceback.print_exc()
         os._exit(1)
     with contextlib.suppress(Empty):
-        while True:  # What was not begun is not wanted any more.
+        while True:  # Work that has not begun is no longer wanted.
             work.get_nowait()
     work.put(None)
 

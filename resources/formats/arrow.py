@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def numbers(values: NDArray[Any]) -> Any:
-    """Returns an array of numbers, one axis, which shares their memory."""
+    """Returns a one-dimensional array of numbers that shares their memory."""
     whole = np.ascontiguousarray(values)
     return pa.Array.from_buffers(pa.from_numpy_dtype(whole.dtype), len(whole), [None, pa.py_buffer(whole)])
 

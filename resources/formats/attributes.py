@@ -12,7 +12,7 @@ from resources.formats.jsonl.lines import LineWriter
 Span = tuple[int, int, int | float]
 """Beginning and end in code points of the text, and a score.
 
-A score that is written without a decimal point stays so: to Dolma's JSONPath 1 is not 1.0.
+A score that is written without a decimal point is kept as an integer: for Dolma's JSONPath 1 is not 1.0.
 """
 
 Item = dict[str, str | int | float]
@@ -54,7 +54,7 @@ class Identified(Protocol):
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(AttributeRow)
 _NO_SPANS = b',"attributes":{}'
-"""Only a row without spans has it: quotes inside strings are escaped."""
+"""Only rows without spans contain these bytes, since quotes inside strings are escaped."""
 
 
 def attribute_line(
@@ -86,8 +86,8 @@ def flags_of(lines: Iterable[bytes]) -> Iterator[bool]:
 class AttributeWriter:
     """Rows of one attribute of one shard, in the order of its documents.
 
-    A row may say whether its document is flagged; if one does, all must. The mix leaves out documents that are
-    flagged by an attribute named in `mix.leave_out`.
+    A row may say whether its document is flagged; if one does, all must. The mix leaves out the documents that an
+    attribute named in `mix.leave_out` flags.
     """
 
     def __init__(self, lines: LineWriter) -> None:
@@ -114,7 +114,7 @@ class AttributeWriter:
 
     @property
     def has_flags(self) -> bool:
-        """True if every row says whether it is flagged; so it is for a shard without rows."""
+        """True if every row says whether it is flagged; also for a shard without rows."""
         return len(self._flags) == self.rows
 
     def flags(self) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ ZSTD_WINDOW_BYTES: Final = 1 << 27
 """Largest zstd window that is decoded (`zstd --long=27`): the memory one open stream may take."""
 
 RATIO: Final = 4096
-"""Decompressed to compressed size that is allowed by default; gzip never has more than 1032."""
+"""Largest ratio of decompressed to compressed size by default; gzip never reaches more than 1032."""
 
 FREE_BYTES: Final = 64 << 20
 """Decompressed bytes that are allowed whatever the ratio."""
@@ -92,11 +92,11 @@ def open_zstd(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
     def read(size: int) -> bytes:
         try:
             return cast(bytes, stream.read(size))
-        except MemoryError:  # One of Arrow's own is an ArrowException too.
+        except MemoryError:  # Arrow's own OSErrors are ArrowExceptions too.
             raise
         except _ZSTD_FAULTS as fault:
             if isinstance(fault, OSError) and fault.errno is not None:
-                raise  # The machine cannot read now, which says nothing of the stream: Arrow's own have no number.
+                raise  # A number shows a fault of the machine: Arrow's own errors have none.
             if _WINDOW_FAULT in str(fault):
                 raise CodecError(f"zstd window is over the limit of {ZSTD_WINDOW_BYTES} bytes") from fault
             raise CodecError(f"zstd stream is cut or corrupt ({fault})") from fault

@@ -18,9 +18,8 @@ NO_METADATA = msgspec.Raw(b"")
 class Document(msgspec.Struct, omit_defaults=True):
     """One document, in the field order of the Dolma schema (docs/formats/dolma.md "Documents").
 
-    `text` always encodes to UTF-8 (readers refuse lone surrogates, or leave them to ftfy to mend). `metadata` is a
-    JSON object kept as the bytes it came in, so nothing given with a document is lost or reinterpreted; empty means no
-    metadata.
+    `text` always encodes to UTF-8 (readers refuse lone surrogates, or leave them for ftfy to repair). `metadata` is a
+    JSON object kept as the bytes that were read, so that nothing is lost or reinterpreted; empty means no metadata.
     """
 
     id: str

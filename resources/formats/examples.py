@@ -20,9 +20,12 @@ class Example(msgspec.Struct, omit_defaults=True):
     messages, and `prompt`, a string, messages or None (then it is the beginning of both).
     `metadata` is a JSON object of all other values of the row.
 
-    What a chunk of text begins and ends by, written only for datasets that pack by chunks (`packing_text`): `part`, the
-    number of the archive member or listed text that the row lies in; `skipped`, the bad rows before it in its part;
-    `size`, its bytes of text where its fields do not tell them.
+
+    Three fields say where chunks of text begin and end; they are written only for datasets that pack by chunks
+    (`packing_text`):
+    part: number of the archive member or listed text that holds the row.
+    skipped: number of bad rows before it in its part.
+    size: bytes of its text, where its fields do not tell them.
     """
 
     id: str
@@ -77,7 +80,7 @@ def preference_roles(example: Example) -> list[str]:
 
 
 def _texts(field: str | Messages) -> list[str]:
-    """Returns a text, or the contents of messages; nothing of what is neither, which somebody may have written."""
+    """Returns a text, or the contents of messages; nothing for any other value, which a file may hold."""
     if isinstance(field, str):
         return [field]
     messages = (message for message in field if isinstance(message, dict)) if isinstance(field, list) else ()

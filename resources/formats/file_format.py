@@ -16,10 +16,12 @@ Open = Callable[[str], BinaryIO]
 class FileFormat:
     """One file format.
 
-    suffix: how the paths of such files end. digest: computes the content digest of a file from what is stored; equal
-    to the digest that its writer took. preview: yields lines that show a person the first rows. of_content: computes
-    the digest from the stored bytes, for formats that need nothing else. by_address: whether reading follows addresses
-    in the file, so that a wrong one may lead it anywhere, and round in circles.
+    suffix: how the paths of such files end.
+    digest: computes the content digest of a file from what is stored; equal to the digest that its writer took.
+    preview: yields lines that show a person the first rows.
+    of_content: computes the digest from the stored bytes, for formats that need nothing else.
+    by_address: whether reading follows addresses in the file, so that a wrong one may lead it anywhere, and round in
+        circles.
     """
 
     suffix: str

@@ -11,11 +11,11 @@ from resources.stored_digest import ReadFile, digest_of
 FORMATS = (LINES, SEGMENTED_LINES, ARRAYS, HDF5)
 
 FOR_TRAINERS = "exports/"
-"""Folder of the files whose bytes are those that trainers read; `.npy` there is not an array of this store."""
+"""Folder of files in the formats of trainers; a `.npy` file there is not an array of this store."""
 
 
 def format_of(path: str) -> FileFormat:
-    """Returns the format of a stored file, by its suffix; files for trainers are theirs, but for lines."""
+    """Returns the format of a stored file by its suffix; files for trainers count as plain bytes, except JSON lines."""
     known = (LINES,) if path.startswith(FOR_TRAINERS) else FORMATS
     for found in known:
         if path.endswith(found.suffix):
@@ -24,10 +24,10 @@ def format_of(path: str) -> FileFormat:
 
 
 def fault_of(opening: Open, path: str, digest: str, stored: str = "") -> str | None:
-    """Reads a whole file, once; returns in words why it is not what its digests say, or None if it is.
+    """Reads a whole file once; returns in words how it differs from its digests, or None.
 
     digest: of its content. stored: of its bytes (`StoredDigest`), if its record has one. A fault of the machine or of
-    the store, which says nothing about the file, stays what it is.
+    the store, which says nothing about the file, is raised unchanged.
     """
     try:
         return _fault(opening, path, digest, stored)
@@ -38,7 +38,7 @@ def fault_of(opening: Open, path: str, digest: str, stored: str = "") -> str | N
 
 
 def _fault(opening: Open, path: str, digest: str, stored: str) -> str | None:
-    """Compares both digests of a file; its bytes first if its reader might go astray in them."""
+    """Compares both digests of a file: that of its bytes first if damage might lead its reader astray."""
     known = format_of(path)
     if not stored:
         return _content_fault(known.digest(opening, path), digest)
@@ -57,5 +57,5 @@ def _content_fault(found: str, digest: str) -> str | None:
 
 
 def stored_fault(found: str, stored: str) -> str | None:
-    """Returns in words that the bytes of a file have another digest than its record says; None if they have not."""
+    """Returns in words that the bytes of a file have another digest than its record says; None if they match."""
     return None if found == stored else f"digest of its stored bytes is {found}, its record says {stored}"

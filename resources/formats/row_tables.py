@@ -24,7 +24,8 @@ of the text; source: name; digest: SHA-256 of the text."""
 ORIGINS, SHARDS = ".origins.npy", ".shards.json"
 """Suffixes of derived files next to pass 2 of the mix: uint32, the shard of each row, and the keys of these shards.
 
-What is made of these documents does not repeat it: a raw file with another name is no reason to make that anew."""
+Partitions made from these documents do not repeat it: renaming a raw file is no reason to rebuild them.
+"""
 
 TEXT = np.dtype([("bytes", "<u4"), ("digest", "u1", (32,)), ("created", "<i8"), ("id_end", "<u8")])
 """Row of the table next to normalized documents: UTF-8 bytes and SHA-256 of the text, its creation time

@@ -105,7 +105,7 @@ class SegmentWriter(Writer):
 
 
 class _Decompressor(local):
-    """One for the small segments that a thread reads: to make one costs more than to decompress a few rows."""
+    """One decompressor per thread for small segments, since making one costs more than decompressing a few rows."""
 
     def __init__(self) -> None:
         self.shared = zstandard.ZstdDecompressor()
@@ -133,9 +133,9 @@ def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
 
 
 def small_segment_lines(frames: bytes, segment: Segment) -> list[bytes] | None:
-    """Returns the lines of a small segment of one frame, once they are checked; None for any other segment.
+    """Returns the checked lines of a small segment of one frame; None for any other segment.
 
-    frames, `LedgerError`: as of `segment_lines`, which costs several times as much for a few rows.
+    Arguments and errors are those of `segment_lines`, which costs several times as much for a few rows.
     """
     try:
         if not frames or segment.bytes > _SMALL or zstandard.frame_content_size(frames) != segment.bytes:

@@ -41,7 +41,7 @@ def joined(texts: Iterable[bytes]) -> Texts:
 def batches(texts: Iterable[str], most: int) -> Iterator[Texts]:
     """Yields texts in batches of up to `most`, or a few more bytes than a block; lone surrogates are three bytes each.
 
-    A batch is given before the text after it is read.
+    A batch is yielded before the text after it is read.
     """
     held: list[bytes] = []
     size = 0

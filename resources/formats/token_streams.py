@@ -10,7 +10,7 @@ DATA, LENGTHS, DOCUMENTS, IDS, NAMES = ".data.npy", ".len.npy", ".documents.npy"
 """Suffixes: ids, unsigned (ids,); int32 (documents,); `DOCUMENT` (documents,); ids of documents as UTF-8; names."""
 
 NOWHERE = 2**32 - 1
-"""The row of a document of which it is not said."""
+"""The row of a document whose raw row is not recorded."""
 
 DOCUMENT = np.dtype(
     [
@@ -22,6 +22,9 @@ DOCUMENT = np.dtype(
         ("end", "<u8"),
     ]
 )
-"""id_end: where its id ends in the file of ids. source: number in the file of names. row: number of the example in the
-partition's file; `NOWHERE` for documents of a split, whose raw file and row may change without a reason to encode them
-anew (`corpus trace` finds them). copy: 0 for its first use. start, end: bytes of the row's text."""
+"""id_end: where its id ends in the file of ids.
+
+source: number in the file of names. row: number of the example in the partition's file; `NOWHERE` for documents of a
+split: their raw file and row may change, which is no reason to encode them again (`corpus trace` finds them). copy: 0
+for its first use. start, end: bytes of the row's text.
+"""

@@ -16,13 +16,13 @@ def cache_base() -> Path:
 
 
 def own_folder() -> str:
-    """Returns a folder that only this user can write to, since what lies in it is executed."""
+    """Returns a folder that only this user can write to, since the code in it is executed."""
     places = [*_at_home(), Path(tempfile.gettempdir()) / f"corpus-assets-numba-{os.getuid()}"]
     return next((str(folder) for folder in places if _is_own(folder)), None) or _of_this_process()
 
 
 def _at_home() -> list[Path]:
-    """Returns the folder in the cache folder of the user, if he has a home."""
+    """Returns the folder inside the user's cache folder, if the user has a home."""
     with suppress(RuntimeError):
         return [Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "corpus-assets" / "numba"]
     return []

@@ -1,8 +1,8 @@
 """Compiles the kernels that a build needs before they are called, in two processes beside the build.
 
-A kernel is named by its module and function; it says itself for which argument types (`resources.kernels.jit.ahead`).
-`python -m resources.kernels.compiling` compiles what a line of its standard input names, `NAME ... [-- NAME ...]`, in a
-process for each share, until standard input ends.
+A kernel is named by its module and function; it declares the argument types itself (`resources.kernels.jit.ahead`).
+`python -m resources.kernels.compiling` reads a line `NAME ... [-- NAME ...]` from standard input and compiles the
+shares that it names, each in a process of its own, until standard input ends.
 """
 
 import gc
@@ -40,9 +40,10 @@ _EARLY: list["subprocess.Popen[bytes]"] = []
 
 
 def load_early() -> None:
-    """Starts what compiles, if nothing was ever compiled on this machine: it loads numba until a build names kernels.
+    """Starts the compiling process early if nothing was ever compiled on this machine.
 
-    For a command that will build, before it loads anything else, which keeps one core busy.
+    It loads numba until a build names kernels. A command that builds calls this first: loading keeps only one core
+    busy.
     """
     with suppress(OSError):
         if not _EARLY and not any((cache_base() / _NOTES).glob("*")):
@@ -51,9 +52,9 @@ def load_early() -> None:
 
 @contextmanager
 def compiled_ahead(names: Iterable[str], say: Callable[[str], None]) -> Iterator[None]:
-    """Compiles the named kernels, in order, while the block runs; whoever calls one meanwhile waits only for that one.
+    """Compiles the named kernels, in order, while the block runs; a caller of a kernel waits only for that one.
 
-    say: called with a few words when it begins, and with none when it is done. Does nothing if all are compiled.
+    Does nothing if all are compiled. say: called with a few words when compiling begins, and with none when it is done.
     """
     shares = _shares(list(dict.fromkeys(names)), min(_PROCESSES, os.cpu_count() or 1))
     due = [share for share in shares if not is_done(share)]
@@ -83,7 +84,7 @@ def _started() -> "subprocess.Popen[bytes]":
 
 
 def _name(child: "subprocess.Popen[bytes]", shares: Sequence[Sequence[str]]) -> None:
-    with suppress(OSError):  # It may have been killed, to have its memory.
+    with suppress(OSError):  # The system may have killed it to free memory.
         assert child.stdin is not None
         child.stdin.write(f" {_NEXT} ".join(map(" ".join, shares)).encode() + b"\n")
         child.stdin.flush()
@@ -153,7 +154,7 @@ def cpu_seconds(names: Iterable[str]) -> float:
 def is_done(names: Sequence[str]) -> bool:
     """Returns whether these kernels were compiled and nothing that they are made from has another time or size.
 
-    Loads neither numba nor a kernel, so a wrong no costs a look at the cache, and a wrong yes a wait when a kernel is
+    Loads neither numba nor a kernel. A wrong no costs a look at the cache; a wrong yes costs a wait when a kernel is
     first called.
     """
     try:
@@ -216,7 +217,7 @@ def _leave_with_parent() -> None:
 def _forked(shares: Sequence[Sequence[str]]) -> tuple[Sequence[str], list[int]]:
     """Returns the share of this process, which is now one of several, and the ids of those that it must wait for.
 
-    Called when numba is loaded and has compiled something: a process of its own would do so again, for a second.
+    Called when numba is loaded and has compiled something, since a new process would need a second for that.
     """
     others: list[int] = []
     for share in shares[1:]:
@@ -229,18 +230,18 @@ def _forked(shares: Sequence[Sequence[str]]) -> tuple[Sequence[str], list[int]]:
 
 def _compile_share(names: Sequence[str]) -> None:
     for name in names:
-        with suppress(Exception):  # one beside corpus.yaml, or of an author's wrong types: it compiles when called
+        with suppress(Exception):  # a module beside corpus.yaml, or wrong argument types: it compiles when called
             compile_now([name])
     if not missing(names):
         _note_done(names)
 
 
 def _prepare() -> None:
-    """Loads what numba itself compiles, which is called here, before what is not."""
+    """Loads what numba compiles for its own use here, before `unrun` keeps everything else from running."""
     from resources.kernels.jit import load
     from resources.kernels.unrun import lighten
 
-    gc.disable()  # It lives for seconds, and looking for garbage is a tenth of them.
+    gc.disable()  # The process lives for seconds, and garbage collection would take a tenth of that.
     load()
     lighten()
     gc.freeze()

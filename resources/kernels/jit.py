@@ -29,7 +29,7 @@ def kernel(function: F) -> F:
     compile_now = dispatcher.compile
 
     def compile_once(signature: Any) -> Any:
-        # The locks always in this order: a kernel that calls another compiles it in its own turn.
+        # The locks are always taken in this order, because a kernel that calls another compiles it while it holds them.
         with global_compiler_lock:
             if dispatcher._cache.holds(signature):
                 return compile_now(signature)
@@ -41,7 +41,7 @@ def kernel(function: F) -> F:
 
 
 class _Stopwatch:
-    """Seconds that this process waited for kernels to be compiled; one that calls another is counted once."""
+    """Seconds that this process waited for kernels to compile; nested compilations count once."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -68,9 +68,9 @@ def compile_seconds() -> float:
 
 
 def ahead(*types: str) -> Callable[[F], F]:
-    """Says for which argument types a kernel is compiled before its first call, as numba writes them.
+    """Declares the argument types, in numba's notation, for which a kernel is compiled before its first call.
 
-    A call with other types works, and compiles. See resources/kernels/compiling.py.
+    A call with other types works too, but compiles first. See resources/kernels/compiling.py.
 
         @ahead("uint8[::1], int64")
         @kernel
@@ -85,7 +85,7 @@ def ahead(*types: str) -> Callable[[F], F]:
 
 
 def load() -> None:
-    """Loads numba with all that the first call of a kernel loads, for processes that others are forked from."""
+    """Loads numba and everything that the first call of a kernel loads, for processes that others are forked from."""
     _prepare()
     import_module("numba")
     target = import_module("numba.core.registry").cpu_target
@@ -99,7 +99,7 @@ def is_loaded() -> bool:
 
 
 def read_only(scalar: str) -> str:
-    """Returns the type of an array of one axis that must not be written, as numpy makes of `bytes`."""
+    """Returns numba's type of a read-only one-dimensional array, such as numpy makes from `bytes`."""
     return f"Array({scalar}, 1, 'C', readonly=True)"
 
 
@@ -116,7 +116,7 @@ def inlined(function: F) -> F:
 
 
 def merged(function: F) -> F:
-    """Merges a function into its only caller before anything is compiled: LLVM would optimise its code twice."""
+    """Merges a function into its only caller before compilation; otherwise LLVM would optimise its code twice."""
     _prepare()
     return cast(F, _njit(function, inline="always"))
 
@@ -129,7 +129,7 @@ def _njit(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def _unite_constants(dispatcher: Any) -> None:
-    """Has calls with constants share the code of calls with variables: numba would compile each constant apart."""
+    """Lets calls with constants share the code of calls with variables; numba compiles each constant separately."""
     from numba.core import types
 
     unliteral, template = cast(Any, types).unliteral, dispatcher.get_call_template
@@ -145,7 +145,7 @@ def _prepare() -> None:
     """Sets the processor that code is compiled for, before numba is imported."""
     if not {CPU, FEATURES} & os.environ.keys():
         os.environ |= _wide_vectors()
-    if is_loaded():  # Somebody else imported numba first, and it has already read the environment.
+    if is_loaded():  # Other code imported numba first, so it has already read the environment.
         sys.modules["numba"].config.reload_config()
 
 

@@ -1,8 +1,8 @@
 """The compiled code of kernels on disk: each is compiled once, by one process, and found again by all others.
 
-A folder per kernel module; its name holds a digest of everything that the code is made from: the module, the modules
-of the project that it imports, numba, Python and the processor. numba's own cache sees a change of a kernel's own file
-only, compiles anew when nothing but the time of the file has changed, and runs damaged code.
+A folder per kernel module; its name holds a digest of everything that the code is made from: the module, the modules of
+the project that it imports, numba, Python and the processor. numba's own cache notices only changes of the kernel's own
+file, compiles again when only the file's time has changed, and runs damaged code.
 """
 
 import ast
@@ -35,14 +35,14 @@ from resources.kernels.processor import CPU, FEATURES
 _SUFFIX, _LOCK = ".kernel", ".lock"
 _DIGEST_BYTES = 32
 _SITES = {"site-packages", "dist-packages"}
-_COMPILER = "resources.kernels.jit"  # it says how kernels are compiled; what it imports does not matter
+_COMPILER = "resources.kernels.jit"  # it decides how kernels are compiled; what it imports does not matter
 _HELD: dict[Path, int] = {}
 
 
 class KernelCache(_Cache):
     """The compiled code of one kernel: a file per combination of argument types, led by a digest of its bytes.
 
-    A file that is damaged, or that cannot be read or written, is as good as none.
+    A file that is damaged or cannot be read counts as missing, and one that cannot be written is left out.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -60,7 +60,7 @@ class KernelCache(_Cache):
         return self._folder / f"{self._name}-{content_digest(repr(types).encode())[:16]}{_SUFFIX}"
 
     def holds(self, signature: Any) -> bool:
-        """Returns whether there is a file of the code for these argument types, as far as anybody can see."""
+        """Returns whether a file with the code for these argument types exists and can be seen."""
         with suppress(OSError):
             return self.file(signature).exists()
         return False
@@ -75,7 +75,7 @@ class KernelCache(_Cache):
                 return None
             # A folder of the user's own: what lies in it is executed in any case.
             return cast(Any, CompileResult)._rebuild(target_context, *pickle.load(io.BytesIO(content[_DIGEST_BYTES:])))
-        except Exception:  # whatever the remains of another version may raise
+        except Exception:  # files of another version may raise anything
             return None
 
     @override
@@ -96,11 +96,11 @@ class KernelCache(_Cache):
 
     @override
     def enable(self) -> None:
-        """Does nothing: there is no reason to go without."""
+        """Does nothing: the cache is always enabled."""
 
     @override
     def disable(self) -> None:
-        """Does nothing, like `enable`."""
+        """Does nothing: the cache is always enabled."""
 
     @override
     def flush(self) -> None:
@@ -115,9 +115,9 @@ def _digest(code: bytes) -> bytes:
 
 @contextmanager
 def turn(folder: Path) -> Iterator[None]:
-    """Waits until no other process compiles kernels of this folder, and keeps others waiting meanwhile.
+    """Holds the lock of this folder, so that one process at a time compiles its kernels.
 
-    May be entered again by the thread that is in it. Without a folder that can be written there is nothing to share.
+    The thread that holds it may enter again. Without a writable folder there is nothing to share, and no lock.
     """
     _HELD[folder] = _HELD.get(folder, 0) + 1
     lock = _lock(folder) if _HELD[folder] == 1 else None
@@ -163,12 +163,12 @@ def sources(module: str) -> list[Path]:
 
 
 def _reached(start: ModuleType) -> dict[str, Path]:
-    """Returns the files of a module and of the modules it imports, directly or not, but for installed libraries."""
+    """Returns the files of a module and of all modules that it imports, directly or not, except installed libraries."""
     found: dict[str, Path] = {}
     frontier = [start]
     while frontier:
         module = frontier.pop()
-        file = Path(getattr(module, "__file__", None) or "")  # What is built into Python has none.
+        file = Path(getattr(module, "__file__", None) or "")  # Modules built into Python have no file.
         if module.__name__ in found or not _is_project(module.__name__, file):
             continue
         found[module.__name__] = file
@@ -195,7 +195,7 @@ def _installed() -> set[str]:
 def _is_library(file: Path) -> bool:
     """Returns whether a file belongs to a package that was installed into any folder that Python searches.
 
-    So are those of `PYTHONPATH` or of a `.pth`. A module that only lies in the same folder is a user's own.
+    That includes folders of `PYTHONPATH` and of `.pth` files. A module that only lies in such a folder is a user's own.
     """
     places = {Path(place).absolute() for place in sys.path}
     return any(file in _files_of_libraries(place) for place in file.parents if place in places)

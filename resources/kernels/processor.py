@@ -9,7 +9,7 @@ CPU, FEATURES = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
 """Variables that tell numba to compile for another processor."""
 
 WIDE = ",-prefer-256-bit"
-"""The end of what `resources.kernels.jit` puts into them, which follows from the processor."""
+"""The end of the values that `resources.kernels.jit` sets for them, which follow from the processor."""
 
 _CPUINFO = Path("/proc/cpuinfo")
 _KINDS = (
@@ -24,11 +24,11 @@ _KINDS = (
     "CPU variant",
     "CPU part",
 )
-"""Fields of `/proc/cpuinfo` that say what a core can execute, of x86 and ARM; others, such as its clock, change."""
+"""Fields of `/proc/cpuinfo` (x86 and ARM) that say what a core can execute; others, such as its clock, change."""
 
 
 def processor() -> str:
-    """Returns what numba compiles for: models and features of all cores, and what a user sets in their stead.
+    """Returns what numba compiles for: models and features of all cores, and the user's settings that replace them.
 
     The same before and after numba is loaded.
     """

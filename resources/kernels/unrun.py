@@ -1,8 +1,9 @@
 """numba for a process that compiles kernels for others and calls none: a third less work for the same functions.
 
-numba makes machine code of every function that it meets, since Python might call it, and optimises its intermediate
-code before and after it is merged into its callers. Here only what Python calls is optimised and becomes machine code;
-the functions that it calls are part of it by then. Written for the version of numba that `lighten` looks for.
+numba compiles every function that it meets to machine code, since Python might call it, and optimises its intermediate
+code before and after merging it into its callers. Here only functions that Python calls are optimised and compiled to
+machine code; by then the functions that they call are merged into them. Written for the version of numba that `lighten`
+looks for.
 """
 
 from importlib.metadata import version
@@ -48,7 +49,7 @@ class _Unrun(_Library):  # type: ignore[misc]
 
 
 def lighten() -> None:
-    """Has this process compile so; what it compiles cannot be called here. Does nothing with another numba."""
+    """Makes this process compile that way; it cannot call the results. Does nothing with another numba."""
     if version("numba").startswith(_VERSION):
         cast(Any, codegen).JITCPUCodegen._library_class = _Unrun
         cpu_target.target_context.codegen().set_env = _set_no_environment

@@ -1,7 +1,7 @@
 """The ledger: one commit record per partition, the only truth about what exists and what it was made from.
 
 A partition exists if and only if its record does. Records are small JSON files written last and atomically
-(design: `docs/architecture.md`, "The ledger").
+(design: `docs/ledger.md`).
 """
 
 import secrets
@@ -55,16 +55,16 @@ __all__ = [
 
 
 REMOVED = b"removed\n"
-"""How begins what stands in the place of a removed record, in a store that can refuse a write but no removal.
+"""Beginning of the content that replaces a removed record, in a store that can refuse a write but not a removal.
 
-The rest is another each time: a writer who is late must not take what another has left there for its own.
+The rest is different each time, so that a late writer does not take another's content for its own.
 """
 
 _GAVE_WAY = REMOVED + b"for "
-"""The same of a record that the commit of another partition removed: whoever has the lease may go on."""
+"""The same for a record that the commit of another partition removed: the holder of the lease may go on."""
 
 _MANY = 4
-"""Records for which threads are started."""
+"""Number of records from which on they are read by several threads."""
 
 
 class Ledger:
@@ -102,7 +102,7 @@ class Ledger:
         return record
 
     def known(self, asset: str, partition: str | None) -> Record | None:
-        """Returns the record of one partition, or None when there is none that can be read."""
+        """Returns the record of one partition, or None if there is none or it cannot be read."""
         with suppress(LedgerError):
             return self.read(asset, partition)
         return None
@@ -129,7 +129,7 @@ class Ledger:
         self.storage.delete(record_path(asset, partition))
 
     def remove(self, asset: str, partition: str | None, version: str | None) -> str | None:
-        """Removes the record of this version, or none for None; returns the version of what stands in its place then.
+        """Removes the record of this version (nothing for None); returns the version of what is in its place then.
 
         `LeaseLostError` if another builder has committed the partition meanwhile; see `Storage.remove`.
         """
@@ -145,15 +145,15 @@ class Ledger:
         return entry and entry.version
 
     def give_way(self, asset: str, partition: str | None, version: str, to: str) -> bool:
-        """Removes the record of this version of a partition whose lease may be another's; returns whether it did.
+        """Removes the record of this version, without the lease of its partition; returns whether it did.
 
-        to: the partition whose files come where this one had some.
+        to: the partition whose files replace those of this one.
         """
         left = _GAVE_WAY + f"{to} {secrets.token_hex(8)}".encode()
         return self.storage.take_away(record_path(asset, partition), left, version)
 
     def _given_way(self, path: str) -> str | None:
-        """Returns the version of what stands in the place of a record that gave way; None if something else does."""
+        """Returns the version of the content that replaced a removed record; None if something else is there."""
         entry = self.storage.stat(path)
         with suppress(FileNotFoundError), self.storage.open(path) as file:
             return entry and entry.version if file.read().startswith(_GAVE_WAY) else None
@@ -161,7 +161,10 @@ class Ledger:
 
     @contextmanager
     def leased(self, asset: str, partition: str | None, builder: Process) -> Iterator[Entry | None]:
-        """Takes the lease of a partition; yields its record's entry, None unless it was free and the one last seen."""
+        """Takes the lease of a partition; yields its record's entry.
+
+        None if another process has the lease, or has written the record since it was last seen.
+        """
         lease = self.storage.lease(lease_name(asset, partition), builder)
         if isinstance(lease, Held):
             yield None
@@ -173,7 +176,7 @@ class Ledger:
             lease.release()
 
     def forget_damaged(self, asset: str, partition: str | None, builder: Process) -> None:
-        """Removes the record of a damaged partition, unless another builder makes it anew or has done so."""
+        """Removes the record of a damaged partition, unless another builder is rebuilding it or has done so."""
         with suppress(LeaseLostError), self.leased(asset, partition, builder) as unchanged:
             if unchanged:
                 self.remove(asset, partition, unchanged.version)
@@ -182,7 +185,8 @@ class Ledger:
         """Returns every record of an asset, by partition. Reads only those that changed since the last call.
 
         A damaged record counts as missing (the next build makes the partition); `unreadable` has the reason. state: a
-        name for what the records are now, from somebody who holds the store; for the same name nothing is looked at.
+        name for the present state of the records, from a process that holds the store; the same name means that nothing
+        needs to be read.
         """
         if state is None:
             return self._records(asset)
@@ -215,7 +219,7 @@ class Ledger:
         listed = self._listed.pop(asset, None)
         entries = {_partition_of(entry.path): entry for entry in (self._list(asset) if listed is None else listed)}
         if not entries and asset not in self._seen:
-            self._seen[asset] = {}  # Where there are no records, a snapshot of some has nothing to say.
+            self._seen[asset] = {}  # Without records, a snapshot is out of date.
             return {}
         known = self._known(asset)
         changed = {key for key, entry in entries.items() if not _unchanged(entry, known.get(key))}
@@ -246,7 +250,7 @@ class Ledger:
     def _save(self, asset: str, changed: int) -> None:
         """Writes the snapshot if much of it has changed.
 
-        It only saves time: reading must work on a store that cannot be written.
+        A failure is ignored: reading must work on a store that is not writable.
         """
         known = self._seen[asset]
         if self._snapshots and _is_much(changed, len(known)):
@@ -254,9 +258,9 @@ class Ledger:
                 self.storage.write(snapshot_path(asset), encode_snapshot(known))
 
     def committed(self, record: Record, entry: Entry | None) -> None:
-        """Takes note of a record that a worker has written or found, so that nobody has to read it.
+        """Notes a record that a worker has written or found, so that it need not be read.
 
-        entry: of its file; None if nobody knows it, and then the next look reads it.
+        entry: of its file; if None, the next look reads it.
         """
         if entry is not None:
             with self._looking:
@@ -264,9 +268,10 @@ class Ledger:
                 self._known(record.asset)[record.partition or UNPARTITIONED] = seen
 
     def adopt(self, asset: str, records: Mapping[str | None, Record], changed: int) -> None:
-        """Takes note of all records of an asset, which the caller wrote and holds the store alone: one listing.
+        """Notes all records of an asset with one listing.
 
-        changed: how many of them are new; a few are left to the next look.
+        The caller wrote them and holds the store alone. changed: how many of them are new; a few are left to the next
+        look.
         """
         if _is_much(changed, len(records)):
             for entry in self._list(asset):

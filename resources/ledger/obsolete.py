@@ -1,4 +1,4 @@
-"""Removes the files of replaced records, beside builders that may commit the same partitions."""
+"""Removes the files of replaced records while other builders may commit the same partitions."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -15,8 +15,9 @@ Key = tuple[str, str | None]
 def remove_obsolete(ledger: Ledger, replaced: Mapping[Key, Collection[str]], builder: Process) -> int:
     """Removes files that records of these partitions (asset, key) named; returns how many.
 
-    A partition may be made again meanwhile, of what it was before, so its record is read under its lease and keeps what
-    it names. Files of a partition that another process writes now, or whose record is damaged, are left to `clean`.
+    A partition may be rebuilt meanwhile with its earlier files. So its record is read under its lease, and files that
+    it names are kept. Files of a partition that another process is writing, or whose record is damaged, are left for
+    `corpus clean`.
     """
     removed = 0
     for key, paths in replaced.items():

@@ -1,6 +1,6 @@
-"""Digests by name, 16 bytes each: thousands of records hold a digest for each of thousands of chunks or shards.
+"""Digests by name, 16 bytes each, because thousands of records hold a digest for each of thousands of chunks or shards.
 
-The names, which such records have in common, are held once in a process.
+Records with the same names share them in memory.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from typing_extensions import override
 
 _LEAST = 32
-"""Digests from which on they are packed; fewer are found faster in a dictionary."""
+"""Number of digests from which on they are packed; fewer are found faster in a dictionary."""
 
 _BYTES = 16
 
@@ -27,7 +27,7 @@ _KNOWN: WeakValueDictionary[tuple[str, ...], _Names] = WeakValueDictionary()
 
 
 class PackedDigests(Mapping[str, str]):
-    """Digests of 32 hex digits by name, in their order; nobody changes them.
+    """Digests of 32 hex digits by name, in their order; immutable.
 
     names: shape (n,), all different. packed: their digests, 16 bytes each.
     """

@@ -19,8 +19,8 @@ ALL = "*"
 class FileRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One file of a partition. `digest` is over the uncompressed content, so the codec does not matter.
 
-    A `derived` file holds what the partition's other files say anyway, to spare readers the work: it is no part of the
-    content digest. `stored` is over the bytes as they are stored (`StoredDigest`), and no part of any other digest.
+    A `derived` file repeats what other files of the partition say, to spare readers work; it is no part of the content
+    digest. `stored` is over the bytes as they are stored (`StoredDigest`), and no part of any other digest.
     """
 
     path: str
@@ -93,7 +93,7 @@ def partition_name(asset: str, partition: str | None) -> str:
 def folded(asset: str, digests: Mapping[str, str]) -> dict[str, str]:
     """Returns the content digests of an asset's partitions, by `asset/partition`, as one entry, `asset/*`.
 
-    Its digest is over names and digests in their order, which is that in which the partitions are read.
+    Its digest is over names and digests in the order in which the partitions are read.
     """
     return {f"{asset}/{ALL}": content_digest(msgspec.json.encode(list(digests.items())))}
 
@@ -153,14 +153,14 @@ def lease_name(asset: str, partition: str | None) -> str:
     return f"{asset}/{partition or UNPARTITIONED}"
 
 
-_ENCODER = msgspec.json.Encoder(enc_hook=dict)  # Of what is in a record, only packed digests are unknown to it.
+_ENCODER = msgspec.json.Encoder(enc_hook=dict)  # msgspec knows every type in a record except packed digests.
 _RECORD = msgspec.json.Decoder(Record)
 _CHECK = re.compile(rb',\n "check": "([0-9a-f]{32})"\n}')
 _CHECK_BYTES = len(b',\n "check": ""\n}') + 32
 
 
 class DamageError(ValueError):
-    """The bytes of a record or snapshot are not those that were written."""
+    """A record or snapshot is not as it was written."""
 
 
 DAMAGE = (DamageError, msgspec.DecodeError, UnicodeDecodeError, RecursionError)

@@ -1,6 +1,6 @@
 """Snapshots: all records of an asset in one file, so that a plan opens one file and not one per partition.
 
-They only save time: what a snapshot says of a record counts while the record's file is as it was.
+They only save time: a snapshot's copy of a record counts only while the record's file is unchanged.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Seen(msgspec.Struct, gc=False):
 
 
 class _Common(msgspec.Struct, array_like=True, gc=False):
-    """What nearly all records of an asset have in common; it is stored, and held in memory, once."""
+    """The part that nearly all records of an asset have in common; stored and held in memory once."""
 
     asset: str
     code_version: str
@@ -33,7 +33,7 @@ class _Common(msgspec.Struct, array_like=True, gc=False):
 
 
 Digests = dict[str, str] | tuple[int, bytes]
-"""Digests by name; or, packed, the position of their names among those of the snapshot, and 16 bytes for each."""
+"""Digests by name; or, packed, the position of their names in the snapshot, and 16 bytes for each digest."""
 
 
 class _Own(msgspec.Struct, array_like=True, gc=False):
@@ -114,7 +114,7 @@ def _stored(digests: Mapping[str, str], names: dict[tuple[str, ...], int]) -> Di
 
 def decode_snapshot(content: bytes) -> dict[str, Seen]:
     """Returns what a snapshot holds; raises one of `DAMAGE` if it is not what was written."""
-    check, body = content[:_CHECK], memoryview(content)[_CHECK + 1 :]  # A copy of it would be the most memory of all.
+    check, body = content[:_CHECK], memoryview(content)[_CHECK + 1 :]  # Copying it would double the memory.
     if content_digest(body).encode() != check:
         raise DamageError("its check does not match")
     found = _SNAPSHOT.decode(body)

@@ -1,1 +1,1 @@
-"""Bytes from outside the store: one reader that digests them, and what two readings of a file agree on."""
+"""Bytes from outside the store: one reader that digests them, and content that two readings agreed on."""

@@ -1,7 +1,7 @@
-"""Files of which nobody recorded a digest: what two readings of one version both gave is believed.
+"""Files without a recorded digest: content is believed once two readings of one version gave the same.
 
-So one reading that goes wrong is never taken for the content. Once a process knows the digest of a version, it reads
-that version once each time, and compares.
+So a single faulty reading is never taken for the content. Once a process knows the digest of a version, it reads that
+version once each time, and compares.
 """
 
 from collections import OrderedDict

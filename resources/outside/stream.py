@@ -1,8 +1,8 @@
 """The one reader of bytes from outside the store: it counts and digests what passes, wherever it is read.
 
-The digest is over the whole file from its beginning, as that of a listing is. A step forward reads what lies between,
-and whatever is read a second time is compared with what was read first, block by block. So every byte that was handed
-out is one of those that the digest is of, also to a reader that goes back and forth.
+The digest is over the whole file from its beginning, like that of a listing. Seeking forward reads the bytes in
+between, and bytes that are read a second time are compared with the first time, block by block. So every byte that was
+handed out is covered by the digest, even for a reader that goes back and forth.
 """
 
 from collections import OrderedDict
@@ -18,7 +18,7 @@ BLOCK: Final = 256 << 10
 """Bytes that are read at once, and compared if they are read again."""
 
 _STEP: Final = 8 << 20
-"""Bytes that are read at once on the way to a place further on: elsewhere, each read is a request."""
+"""Bytes that are read at once while seeking forward, since for a file elsewhere each read is a request."""
 
 _KEPT: Final = 16
 _UNKNOWN: Final = -1

@@ -14,7 +14,7 @@ _CUT = "..."
 def input_change(before: Mapping[str, str], now: Mapping[str, str], stand_ins: Mapping[str, str] | None = None) -> str:
     """Returns in words how two sets of inputs differ; empty if they do not.
 
-    stand_ins: the assets that are really read, by the name that inputs have for them.
+    stand_ins: the assets that are really read, by the names that recipes have for them.
     """
     added = [key for key in now if key not in before]
     removed = [key for key in before if key not in now]
@@ -68,7 +68,7 @@ def _is_digest(value: Any) -> bool:
 
 
 def shortened(before: str, now: str, width: int = 40) -> tuple[str, str]:
-    """Returns two texts that differ, cut to a width; from where they differ on, if their beginnings are alike."""
+    """Returns two different texts, cut to a width; a long common beginning is left out."""
     pairs = zip(before, now, strict=False) if max(len(before), len(now)) > width else ()
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     start = 0 if same < width - len(_CUT) else same - width // 4

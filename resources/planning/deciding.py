@@ -20,8 +20,10 @@ Found = Mapping[Key, Decision]
 class Known(NamedTuple):
     """What is known of a corpus at one moment.
 
-    shards: the raw files by key. records: of an asset, by key. parameters: the values that the content of a partition
-    depends on. unreadable: paths of damaged records.
+    shards: the raw files by key.
+    records: of an asset, by key.
+    parameters: the values that the content of a partition depends on.
+    unreadable: paths of damaged records.
     """
 
     listing: Listing
@@ -34,7 +36,7 @@ class Known(NamedTuple):
 
 
 class _Source:
-    """What the partitions of one source, or all that are of none, have in common."""
+    """The values that the partitions of one source share, or all partitions that belong to no source."""
 
     def __init__(self, stage: Stage, parameters: dict[str, Any]) -> None:
         self._stage = stage
@@ -55,8 +57,8 @@ class _Source:
 class Decider:
     """Decides partitions of one stage, for as long as neither gates nor anything that the stage reads changes.
 
-    held: in words which gate before the stage is closed, and why; empty if none is. in_the_way: the edges of which any
-    upstream partition is not ready, each with the decisions of those, by key.
+    held: in words which gate before the stage is closed, and why; empty if none is.
+    in_the_way: the edges with upstream partitions that are not ready, each with the decisions of that stage by key.
     """
 
     def __init__(self, known: Known, stage: Stage, held: str, in_the_way: Iterable[tuple[Input, Found]]) -> None:

@@ -20,9 +20,9 @@ class Status(StrEnum):
 class Decision(msgspec.Struct, frozen=True, gc=False):
     """The status of one partition and the reason in words (empty when fresh).
 
-    `blocked` names the first input that is not fresh, if any; `held_back` says which closed gate holds the partition
-    back, if one does. `rewritten` marks a raw file that was rewritten with the same content: its record only needs the
-    new time.
+    blocked: the first input that is not fresh, if any.
+    held_back: the closed gate that holds the partition back, in words, if one does.
+    rewritten: True for a raw file that was rewritten with the same content: its record only needs the new time.
     """
 
     asset: str

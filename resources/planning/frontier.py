@@ -12,13 +12,13 @@ class Frontier:
     """Hands out partitions that are not fresh and whose inputs are, whichever stage they belong to.
 
     A partition may start when what it reads is committed, even if other partitions of those stages are not. There are
-    two exceptions: what reads a stage with a gate waits until that stage is settled (nothing of it will be computed any
-    more), since a gate looks at all partitions; and a partition of the whole corpus, which gets all the memory of its
-    machine, starts only when nothing else runs, and nothing starts while it runs, unless there are other machines.
+    two exceptions. What reads a stage with a gate waits until that stage is settled (nothing of it will be computed any
+    more), since a gate looks at all partitions. A partition of the whole corpus gets all the memory of its machine: it
+    starts only when nothing else runs, and nothing starts while it runs, unless there are other machines.
 
-    planner: the state before the build; its decisions are made again as partitions are committed. stages: those to
-    bring up to date, in the order the data flows. asked: partitions of these to hand out, and no others, whatever the
-    plan says of them; by default all that the plan wants.
+    planner: the state before the build; its decisions are updated as partitions are committed.
+    stages: those to bring up to date, in the order the data flows.
+    asked: the only partitions to hand out, whatever the plan says of them; by default all that are not fresh.
     """
 
     def __init__(self, planner: Planner, stages: Sequence[Stage], asked: Iterable[Decision] | None = None) -> None:
@@ -68,23 +68,23 @@ class Frontier:
 
     @property
     def waits(self) -> bool:
-        """Whether a partition can be computed now, or when those that run are done."""
+        """Whether a partition can be computed now, or once those that run are done."""
         return any(self._ready.values())
 
     def built(self, record: Record) -> None:
-        """Takes note of a partition that was handed out and is committed now."""
+        """Notes that a partition which was handed out is committed."""
         self._done(record.asset)
         self.committed(record)
 
     def committed(self, record: Record) -> None:
-        """Takes note of any record that was committed since the plan was made."""
+        """Notes any record that was committed since the plan was made."""
         stage = self._planner.graph[record.asset]
         self._planner.committed(record)
         self._planner.decide_again(stage, [record.partition])
         self._look_at_readers(stage, [record.partition])
 
     def failed(self, asset: str, key: str | None, record: Record | None) -> None:
-        """Takes note of a partition that was handed out and failed. record: the one that it still has, if any."""
+        """Notes that a partition which was handed out failed. record: the one that it still has, if any."""
         self._done(asset)
         if record is None:
             self._planner.forgotten(asset, key)
@@ -96,12 +96,12 @@ class Frontier:
             self._may_settle = True
 
     def set_aside(self, asset: str) -> None:
-        """Takes note that a partition which was handed out does not run; its stage waits for `again`."""
+        """Notes that a partition which was handed out does not run; its stage waits for `again`."""
         self._running[asset] -= 1
         self._aside[asset] += 1
 
     def again(self, decision: Decision) -> None:
-        """Puts a partition that was set aside back, to be handed out once more, with the reason that holds now."""
+        """Puts back a partition that was set aside, to be handed out once more, with its present reason."""
         now = self._planner.decisions(self._planner.graph[decision.asset])[decision.partition]
         self._aside[decision.asset] -= 1
         self._ready[decision.asset].append(decision if now.status is Status.FRESH else now)

@@ -1,4 +1,4 @@
-"""What partitions read: the content digests of their inputs, from the records that are known at the moment."""
+"""The content digests of the inputs of partitions, from the records that are known at the moment."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Key = str | None
 
 
 class Inputs:
-    """Looks up digests of inputs; those of edges that read the same for all keys are kept, until `forget`.
+    """Looks up digests of inputs. Those of edges that read the same for all keys are kept until `forget`.
 
     keys_read: the upstream keys that an edge reads for a key. records: the records of an asset, by key.
     """
@@ -42,7 +42,7 @@ class Inputs:
     def _of_many(self, edge: Input, key: Key) -> dict[str, str]:
         segment = edge.segment_read(key)
         if edge.mapping is Reads.OWN_SEGMENT and not edge.folded:
-            return self._digests(edge, key, segment)  # Nobody else reads the same.
+            return self._digests(edge, key, segment)  # No other partition reads the same.
         kind = (edge.asset, edge.name_in_recipe, segment, edge.folded, edge.by_path)
         if kind not in self._of_all:
             digests = self._digests(edge, key, segment)
@@ -72,7 +72,7 @@ class Inputs:
     def absent_segment(self, stage: Stage, key: Key) -> str:
         """Returns in words which segment that a partition reads does not exist; empty if all do.
 
-        Its digest would be the same for ever, so nothing that changes would make the partition stale.
+        The digest of an absent segment never changes, so nothing would ever make the partition stale.
         """
         for edge in stage.inputs:
             if edge.tracked and edge.segment is not None and (absent := self._absent(edge, key)):
@@ -95,7 +95,7 @@ class Inputs:
         return ""
 
     def forget(self, asset: str) -> None:
-        """Takes into account that a record of an asset was written or removed."""
+        """Forgets kept digests after a record of the asset was written or removed."""
         every: tuple[dict[Any, Any], ...] = (self._of_all, self._absent_in_all, self._all_read)
         for kept in every:
             for name in [name for name in kept if name[0] == asset]:

@@ -22,10 +22,7 @@ __all__ = ["Decision", "Plan", "Planner", "Status", "held_back", "listing_inputs
 
 
 class Planner:
-    """Compares the settings, a listing of the raw files and the ledger, all as they are at one moment.
-
-    name: another one for each planner.
-    """
+    """Compares settings, a listing of the raw files and the ledger at one moment. name: unique to each planner."""
 
     def __init__(self, graph: Graph, settings: Settings, listing: Listing, storage: Storage, ledger: Ledger) -> None:
         self.graph = graph
@@ -73,7 +70,7 @@ class Planner:
             self._stored.look(record for records in found for record in islice(records.values(), 1))
 
     def foretold(self, stage: Stage) -> list[str]:
-        """Returns what a stage says of its work before it, unless there is nothing to do."""
+        """Returns the sentences of `Hooks.foretells` of a stage, unless it has nothing to do."""
         return [] if self.all_fresh(stage) else list(stage.hooks.foretells(self.settings.values))
 
     def partitions(self, stage: Stage) -> list[str | None]:
@@ -97,7 +94,7 @@ class Planner:
         return self._by_path[edge.asset]
 
     def _path(self, key: str | None) -> str:
-        """Returns the path of the raw file with that key; the same for all keys that are of no file."""
+        """Returns the path of the raw file with that key; an empty path for keys of no file."""
         shard = self._shards.get(key or "")
         return shard.path if shard else ""
 
@@ -113,7 +110,7 @@ class Planner:
         return self._decisions[stage.name]
 
     def decide_again(self, stage: Stage, keys: Iterable[str | None]) -> list[Decision]:
-        """Returns the decisions for some partitions, made anew from the records that are known now."""
+        """Returns new decisions for some partitions, from the records that are known now."""
         known, decider = self.decisions(stage), self._decider(stage)
         decisions = [decider.decide(key) for key in keys]
         for decision in decisions:
@@ -131,7 +128,7 @@ class Planner:
                 found.pop(decision.partition, None)
 
     def check_before(self, due: Iterable[Stage]) -> None:
-        """Raises `ConfigError` for what would fail only when a stage with something to compute runs, after hours."""
+        """Raises `ConfigError` for faults that would otherwise show only when a stage runs, perhaps after hours."""
         for stage in due:
             stage.hooks.check_before(self.settings.values)
 
@@ -158,16 +155,13 @@ class Planner:
         return self._shards.get(key or "")
 
     def committed(self, record: Record) -> None:
-        """Takes a record that was committed after the look at the ledger into account.
-
-        Decisions stay as they are until they are made again (`decide_again`).
-        """
+        """Notes a record that was committed after the ledger was read. Decisions stay until `decide_again`."""
         self.records(record.asset)[record.partition] = record
         self._stored.committed(record)
         self._note_change(record.asset)
 
     def forgotten(self, asset: str, key: str | None) -> None:
-        """Takes into account that a record was removed after the look at the ledger."""
+        """Notes that a record was removed after the ledger was read."""
         self.records(asset).pop(key, None)
         self._note_change(asset)
 
@@ -176,15 +170,15 @@ class Planner:
         self._changes[asset] += 1
 
     def stored_below(self, tops: Collection[str]) -> Iterator[str]:
-        """Yields the paths of files in folders at the top of the store, as they were when these were looked at."""
+        """Yields the paths of files in top folders of the store, as they were when these were listed."""
         return self._stored.below(tops)
 
     def state(self, asset: str) -> str:
-        """Returns a name for the records of an asset as they are known now; others than these have another name."""
+        """Returns a name for the present state of an asset's records; another state has another name."""
         return f"{self.name} {self._changes[asset]}"
 
     def ask_gates_again(self) -> None:
-        """Forgets which gates are closed: the records that they look at have changed."""
+        """Forgets which gates are closed, since the records that they look at have changed."""
         self._gates.clear()
 
     def records(self, asset: str) -> dict[str | None, Record]:
@@ -194,9 +188,9 @@ class Planner:
         return self._records[asset]
 
     def built(self, stage: Stage) -> list[Record]:
-        """Returns the records of the partitions that a stage should have, in canonical order, as far as they exist.
+        """Returns the existing records of the partitions that a stage should have, in canonical order.
 
-        It may be asked while another thread takes records into account.
+        May be called while another thread notes records.
         """
         records = self.records(stage.name)
         return [record for key in self.partitions(stage) if (record := records.get(key)) is not None]
@@ -206,7 +200,7 @@ class Planner:
         return self._inputs.of(stage, key)
 
     def _decider(self, stage: Stage) -> Decider:
-        """Returns what decides the partitions of a stage as all is now; the stages it reads are decided first."""
+        """Returns the decider of a stage in the present state; the stages it reads are decided first."""
         for edge in stage.inputs:
             self.decisions(self.graph[edge.asset])
         found = ((edge, self._in_the_way[edge.asset, edge.tracked]) for edge in stage.inputs)
@@ -238,7 +232,7 @@ class Planner:
         return self._gates[stage.name]
 
     def _gate_faults(self, stage: Stage) -> Iterator[str]:
-        # Another code version may have other counters; its partitions are stale anyway.
+        # A record of another code version may have other counters; its partition is stale anyway.
         records = {
             key: record
             for key, record in (self.records(stage.name) if stage.has_gate else {}).items()
@@ -249,7 +243,7 @@ class Planner:
                 yield from stage.hooks.gate(record.numbers, self.settings.values)
         yield from stage.hooks.gate_all(records, self.settings.values, self.listing)
         if not self.partitions(stage):
-            # Without partitions nothing of it waits, so what closed the gate before it must be asked here.
+            # A stage without partitions cannot wait, so gates before it must be asked here.
             yield from filter(None, (self.gate(self.graph[edge.asset]) for edge in stage.inputs))
 
     def orphans(self) -> list[tuple[str, str | None]]:
@@ -285,5 +279,5 @@ def held_back(asset: str, fault: str) -> str:
 
 
 def _is_in_the_way(upstream: Decision, tracked: bool) -> bool:
-    """Returns whether a partition keeps those waiting that read it; without tracking it only has to exist."""
+    """Returns whether readers of a partition must wait for it; without tracking it only has to exist."""
     return upstream.status is not Status.FRESH if tracked else upstream.status is Status.MISSING

@@ -16,7 +16,7 @@ class StoredFiles:
         self._listed: set[str] = set()
 
     def damage(self, record: Record) -> str:
-        """Returns in words what the listing shows to be wrong with the files of a record; empty if nothing is."""
+        """Returns in words what is wrong with the files of a record according to the listing; empty if nothing is."""
         for file in record.files:
             size = self._sizes.get(file.path)
             if size is None and (size := self._size_in_listing(file.path)) is None:

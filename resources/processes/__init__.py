@@ -1,1 +1,1 @@
-"""Processes beside this one: limits on those that nobody trusts, and whether one still runs."""
+"""Other processes: limits on untrusted ones, and whether one still runs."""

@@ -1,4 +1,4 @@
-"""Whether a process that left its number somewhere still runs."""
+"""Whether a process that wrote down its number still runs."""
 
 import os
 from contextlib import suppress
@@ -10,11 +10,11 @@ import psutil
 
 
 class Birth(NamedTuple):
-    """Where and when a process began, as no other process did.
+    """Where and when a process began; unique to the process.
 
     place: the start of the machine and the namespace of process numbers; empty where the system does not tell. Numbers
-    mean the same process only in one place: containers may share the name of their host. ticks: of the machine's clock
-    since its start, which setting the time does not change.
+        identify a process only within one place: containers may share the name of their host.
+    ticks: of the machine's clock since its start, which setting the time does not change.
     """
 
     place: str = ""
@@ -47,7 +47,7 @@ def has_ended(pid: int, born: Birth) -> bool:
 def start_ticks(pid: int) -> int | None:
     """Returns when a process began, in ticks since the machine started; 0 if that is hidden from us.
 
-    None if there is none, or if it ended and nobody waited for it.
+    None if there is no such process, or if it ended and its parent did not wait for it.
     """
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
@@ -72,7 +72,8 @@ def _is_hidden(pid: int) -> bool:
 def start_time(pid: int) -> float | None:
     """Returns when the process of this number began, in seconds since 1970; 0 if that is hidden from us.
 
-    None if there is none, or if it ended and nobody waited for it: a container may keep such zombies for ever.
+    None if there is no such process, or if it ended and its parent did not wait for it: a container may keep such
+    zombies for ever.
     """
     try:
         process = psutil.Process(pid)

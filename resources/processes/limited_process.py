@@ -1,8 +1,8 @@
-"""A helper process that answers requests which nobody trusts, with limits that hold whatever it comes to do.
+"""A helper process that answers untrusted requests within limits that always hold.
 
-Limits are on CPU time and on memory, and the kernel holds them: one instruction of Python may compute for hours, and
-nothing inside the process could stop it. CPU time, not time, so that a busy machine changes no answer. The inside of
-the process is `limited_work.py`.
+The limits are on CPU time and on memory, and the kernel enforces them: one instruction of Python may compute for hours,
+and nothing inside the process could stop it. CPU time is limited and not elapsed time, so that a busy machine changes
+no answer. `limited_work.py` is the code inside the process.
 """
 
 import os
@@ -22,18 +22,18 @@ _CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
 
 
 class OverLimitError(Exception):
-    """An answer would cost more than is allowed; the message says what."""
+    """An answer would need more than allowed; the message says of what."""
 
 
 class LimitedProcess:
     """Asks `python -m MODULE`, which calls `limited_work.serve`, one request after another.
 
-    The process starts with the first request, with `start` before it, and anew after it died. It ends with its parent,
+    The process starts before the first request, gets `start`, and starts again after it died. It ends with its parent,
     however that ends. Requests and answers hold no line break.
     """
 
     def __init__(self, module: str, start: bytes, limits: Limits) -> None:
-        # -P: a file of the folder that the build runs in must not take the place of a library.
+        # -P: a file in the working folder of the build must not replace a library.
         self._command = [sys.executable, "-P", "-m", module, *limits.arguments()]
         self._start = start
         self._limits = limits
@@ -48,8 +48,8 @@ class LimitedProcess:
     def ask(self, request: bytes) -> bytes:
         """Returns the answer to a request.
 
-        OverLimitError if it would cost too much; CorpusError if somebody else ended the process. What an old process
-        has too little memory for is asked once more of a new one: answers do not depend on what was asked before.
+        OverLimitError if it would need too much; CorpusError if something else ended the process. If an old process
+        runs out of memory, the request goes once more to a new one, so that answers do not depend on earlier requests.
         """
         with self._asking:
             is_new = self._process is None or not self._process.asked
@@ -104,7 +104,7 @@ class LimitedProcess:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the variables that Python needs to start, and no others: what nobody trusts may see no keys."""
+    """Returns the variables that Python needs to start, and no others: untrusted code must see no keys."""
     needed = {name: value for name, value in os.environ.items() if name in _NEEDED or name.startswith(_NEEDED_PREFIXES)}
     return {**needed, "PYTHONHASHSEED": "0"}
 
@@ -152,7 +152,7 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
             if pipe is not None:
                 pipe.close()
     try:
-        process.wait(timeout=1)  # A process that was killed has let go of its pipes before that can be seen.
+        process.wait(timeout=1)  # A killed process closes its pipes before its end can be seen.
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

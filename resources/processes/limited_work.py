@@ -55,7 +55,7 @@ def serve(begin: Callable[[bytes], tuple[bytes, Answer]]) -> None:
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        # A request may be longer than what was left for the one before it.
+        # A request may be longer than the memory that was left for the one before it.
         _set_memory(resource.RLIM_INFINITY)
         sys.stdout.buffer.write(said + b"\n")
         sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""Requests over HTTP: one pool of connections per process, faults in our words, never with a query in them."""
+"""Requests over HTTP: one pool of connections per process, and our own error messages, which never hold a query."""
 
 import logging
 import os
@@ -33,15 +33,15 @@ _REDIRECTS = 5
 _TIMEOUT = urllib3.Timeout(connect=10, read=60)
 _AGAIN = (408, 429, 500, 502, 503, 504)
 _POOLS: dict[str | None, urllib3.PoolManager] = {}
-os.register_at_fork(after_in_child=_POOLS.clear)  # Connections of the parent belong to it.
+os.register_at_fork(after_in_child=_POOLS.clear)  # The parent's connections must not be used after a fork.
 _CODINGS = {"gzip": ".gz", "x-gzip": ".gz", "zstd": ".zst", "br": ".br", "deflate": ".z", "compress": ".z"}
-"""How servers pack what they send, and how names of files end that are stored so."""
+"""Content encodings of servers, and the suffixes of files that are stored that way."""
 
 _RANGE = re.compile(r"bytes \d+-\d+/(\d+|\*)")
 
 
 def _without_queries(record: logging.LogRecord) -> bool:
-    """Takes the queries out of what the library logs of each request and try; returns that it may be logged."""
+    """Removes queries from the library's log messages; returns True, so that these are logged."""
     if isinstance(record.args, tuple):
         record.args = tuple(one.partition("?")[0] if isinstance(one, str) else one for one in record.args)
     return True
@@ -52,7 +52,7 @@ for _name in ("connectionpool", "poolmanager", "util.retry"):
 
 
 class StatusError(StorageError):
-    """A server answers a request with a status that is no success."""
+    """A server answered a request with a status other than success."""
 
     def __init__(self, problem: str, status: int) -> None:
         super().__init__(problem)
@@ -90,10 +90,10 @@ class HttpReply:
 
 
 def get(url: str, label: str, headers: Mapping[str, str] | None = None) -> HttpReply:
-    """Asks for a URL; busy servers and broken connections are tried again, redirects followed a few times.
+    """Requests a URL; retries for busy servers and broken connections, and follows a few redirects.
 
-    Raises `StatusError` for any status that is not a success, and `StorageError` if there is no answer. label: the
-    file in messages, which name the host and no more of the URL.
+    Raises `StatusError` for any status that is not a success, and `StorageError` if there is no answer. label: the file
+    in messages, which name the host and no more of the URL.
     """
     host = urlsplit(url).hostname or ""
     what = f"{label}: {host}"
@@ -112,7 +112,7 @@ def get(url: str, label: str, headers: Mapping[str, str] | None = None) -> HttpR
 
 
 def _checked(response: Any, url: str, what: str) -> HttpReply:
-    """Returns an answer with bytes, if its end can be told."""
+    """Returns an answer with bytes, if it says where they end."""
     if response.status not in (200, 206):
         response.close()
         raise StatusError(
@@ -133,9 +133,9 @@ def _checked(response: Any, url: str, what: str) -> HttpReply:
 
 
 def _packed(response: Any, url: str) -> str:
-    """Returns how a server packed a file on its way; empty if it sends it as it is.
+    """Returns the encoding that a server applied to a file for the transfer; empty if it sends the file as it is.
 
-    Some servers say so of every file that is stored packed, by its name.
+    Some servers declare an encoding for every file that is stored compressed, by its name.
     """
     coding = response.headers.get("Content-Encoding", "").strip().lower()
     suffix = _CODINGS.get(coding)
@@ -143,7 +143,7 @@ def _packed(response: Any, url: str) -> str:
 
 
 def _redirections(response: Any) -> list[str]:
-    """Returns every address that an answer was looked for at after the first."""
+    """Returns the addresses that redirects led to."""
     history = response.retries.history if response.retries else ()
     return [str(entry.redirect_location) for entry in history if entry.redirect_location]
 
@@ -153,7 +153,7 @@ def _is_open(url: str) -> bool:
 
 
 class _Retries(urllib3.Retry):
-    """Waits as long as a busy server asks for (`Retry-After`), up to a limit, and else a little longer each time."""
+    """Waits as long as a busy server asks for (`Retry-After`), up to a limit; otherwise a little longer each time."""
 
     @override
     def get_retry_after(self, response: Any) -> float | None:
@@ -190,7 +190,7 @@ def _pool(url: str) -> urllib3.PoolManager:
 
 
 def _proxy(address: str, **size: Any) -> urllib3.ProxyManager:
-    """Returns the pool of a proxy, which is told the user and password of its address, if it has any."""
+    """Returns the pool of a proxy, with the user and password of its address, if any."""
     user = urlsplit(address)
     if user.username is None:
         return urllib3.ProxyManager(address, **size)
@@ -199,7 +199,7 @@ def _proxy(address: str, **size: Any) -> urllib3.ProxyManager:
 
 
 def _words(error: BaseException) -> str:
-    """Returns what happened, without the address that messages of the library hold."""
+    """Returns the library's message without the address that it holds."""
     cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
     known = {
         NameResolutionError: "the name of the host is not known",

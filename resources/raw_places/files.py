@@ -1,4 +1,4 @@
-"""Finds the raw files below a folder. What cannot be listed is an error, never a shorter listing."""
+"""Finds the raw files below a folder. A folder that cannot be listed is an error, never a shorter listing."""
 
 import os
 import re
@@ -18,7 +18,8 @@ LEADS_OUTSIDE = "is a link that leads outside the folder; `follow_links: true` r
 class FoundFile:
     """A file below a folder: its path from there, its size, its stamp, and why it cannot be read, if so.
 
-    url: where a web server has it; its query may be a secret. commit: the state of a repository that it is of.
+    url: its address on a web server; the query may be a secret.
+    commit: the commit of the repository that it belongs to.
     """
 
     path: str
@@ -38,7 +39,7 @@ def printable(path: str) -> str:
 def stamp(info: os.stat_result, members: Sequence[os.stat_result] = ()) -> str:
     """Returns a token that changes when a file, or one of those that it lists, is rewritten, touched or replaced.
 
-    A file with the size and time of the one it replaces (`cp -p`, `mv`) has another inode or change time.
+    If a file is replaced by one with equal size and time (`cp -p`, `mv`), the inode or change time differs.
     """
     identity = content_digest(*(f"{one.st_ctime_ns} {one.st_ino}".encode() for one in (info, *members)))
     times = [f"{one.st_size} {one.st_mtime_ns}".encode() for one in members]
@@ -49,10 +50,10 @@ def stamp(info: os.stat_result, members: Sequence[os.stat_result] = ()) -> str:
 def walk(
     top: Path, source: str, globs: Iterable[str], ignored: list[tuple[str, str]], *, follow_links: bool
 ) -> Iterator[FoundFile]:
-    """Yields every file below `top` that a glob wants. `ignored` gets links to folders, which are never followed.
+    """Yields every file below `top` that a glob matches.
 
-    `StorageError` names a folder that cannot be listed, or a file that the machine cannot look at now. A folder in
-    which no glob can want a file is not looked at.
+    `ignored` gets links to folders, which are never followed. `StorageError` names a folder that cannot be listed, or a
+    file that cannot be examined now. A folder in which no glob can match a file is skipped.
     """
     patterns = [(glob_pattern(glob), glob.split("/")) for glob in globs]
     folders = [""]
@@ -80,7 +81,7 @@ def _entries(top: Path, relative: str, source: str) -> Iterator["os.DirEntry[str
 
 
 def _is_folder(item: "os.DirEntry[str]", source: str, path: str, *, follow_symlinks: bool) -> bool:
-    """Returns whether an entry is a folder; a link that leads nowhere is a file, and has its problem there."""
+    """Returns whether an entry is a folder; a broken link counts as a file and gets its problem later."""
     try:
         return item.is_dir(follow_symlinks=follow_symlinks)
     except OSError as error:

@@ -20,9 +20,8 @@ _KNOWN_TREES = 8
 class HubFolder:
     """Raw files of a dataset at a revision (a `RawPlace`).
 
-    A branch or tag is looked up once per listing, and all files are those of that commit, and each file
-    keeps it. The token of a file is the digest of its content that the hub keeps, so a commit that leaves it as it is
-    does not have it read again.
+    A branch or tag is looked up once per listing; all files are of that commit, and each file keeps it. The token of a
+    file is the hub's digest of its content, so a file that a new commit leaves unchanged is not read again.
     """
 
     location: str
@@ -125,10 +124,10 @@ def _found(entry: Any, commit: str) -> FoundFile:
 
 @contextmanager
 def _faults(what: str) -> Iterator[None]:
-    """Turns faults of the hub's client into ours; its own messages hold addresses and advice for others."""
+    """Translates errors of the hub's client: its messages hold addresses, and advice for other programs."""
     from huggingface_hub import errors
 
-    # The bases of the client's own error are those of the library below it, which differs between its releases.
+    # The base classes of the client's error are those of its HTTP library, which differs between releases.
     below = cast("tuple[type[Exception], ...]", errors.HfHubHTTPError.__bases__)
     try:
         yield
@@ -148,4 +147,4 @@ def _faults(what: str) -> Iterator[None]:
     except below as error:
         raise StorageError(f"{what}: the hub cannot be reached: {type(error).__name__}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise StorageError(f"{what}: what the hub answers makes no sense: {type(error).__name__}") from None
+        raise StorageError(f"{what}: the hub's answer cannot be understood: {type(error).__name__}") from None

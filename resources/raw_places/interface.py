@@ -16,12 +16,15 @@ NO_PATH = "is no path that can be read"
 
 @dataclass(frozen=True)
 class SourceFolder:
-    """The place of one source's raw files, and the patterns of the files below it that belong to the source.
+    """The place of one source's raw files, and the patterns of the files that belong to the source.
 
-    `location`: a folder of this machine, or an address. `key`: the key of corpus.yaml that names it, for messages.
-    `what`: `source`, or `dataset` for its own files. `follow_links`: read files outside the folder to which links in it
-    lead. `s3`: how an object store is reached. `passes_over`: with format `auto`, the suffixes of files that
-    do not belong to it either, each with the reason. `hidden`: read hidden files and folders too.
+    location: a folder of this machine, or an address.
+    key: the key of corpus.yaml that names it, for messages.
+    what: `source`, or `dataset` for its own files.
+    follow_links: read files outside the folder to which links in it lead.
+    s3: how an object store is reached.
+    passes_over: with format `auto`, the suffixes of files that do not belong to it either, each with the reason.
+    hidden: read hidden files and folders too.
     """
 
     name: str
@@ -37,15 +40,18 @@ class SourceFolder:
 
 
 class RawPlace(Protocol):
-    """Where the raw files of a source lie. Hashable and picklable; workers on other machines open files by it."""
+    """Where the raw files of a source lie.
+
+    Hashable and picklable, so that workers on other machines can open files with it.
+    """
 
     def __hash__(self) -> int: ...
 
     def files(self, folder: SourceFolder, ignored: list[tuple[str, str]]) -> list[FoundFile]:
-        """Returns every file that a glob wants; `ignored` gets what is passed over, with the reason.
+        """Returns every file that a glob matches; `ignored` gets files that are left out, with the reason.
 
-        `ConfigError` or `StorageError` if it cannot be listed as a whole: a shorter listing would look like removed
-        files.
+        `ConfigError` or `StorageError` if the place cannot be listed completely: a shorter listing would look like
+        removed files.
         """
 
     def open(self, file: FoundFile, label: str) -> BinaryIO:
@@ -63,18 +69,18 @@ class RawPlace(Protocol):
     def stamped(self, file: FoundFile, members: Sequence[FoundFile]) -> tuple[int, str]:
         """Returns size and modification token of a file together with those of the files that it lists.
 
-        Where files are opened in the version that was found, those of the file itself are not looked up again.
+        Places that open files in the version that was found do not look up the file itself again.
         """
 
     def address(self, file: FoundFile) -> str:
         """Returns the whole address of a file as a person names it, without anything secret."""
 
     def identities(self, files: Iterable[FoundFile]) -> Iterator[str]:
-        """Yields of each file what two sources that take it have in common."""
+        """Yields an identity for each file, equal in all sources that contain the file."""
 
 
 def member_path(file: FoundFile, name: str) -> FoundFile | str:
-    """Returns the path that a text list names, from the source's folder; a file with a problem if there can be none."""
+    """Returns the path that a text list names, from the source's folder; a file with a problem if it is invalid."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), name))
     if "\0" in name:
         return FoundFile(name, 0, "0", NO_PATH)
@@ -84,7 +90,7 @@ def member_path(file: FoundFile, name: str) -> FoundFile | str:
 
 
 def together(file: FoundFile, members: Sequence[FoundFile]) -> tuple[int, str]:
-    """Returns size and token of a file and its members, from their own tokens."""
+    """Returns size and token of a file together with its members, from the token of each."""
     if not members:
         return file.bytes, file.modified
     tokens = (f"{one.bytes} {one.modified}".encode() for one in (file, *members))

@@ -30,7 +30,7 @@ class LocalFolder:
         return list(walk(top, folder.name, folder.globs, ignored, follow_links=folder.follow_links))
 
     def open(self, file: FoundFile, label: str) -> BinaryIO:
-        """Opens a file as it is now; whoever reads it looks afterwards whether it changed meanwhile."""
+        """Opens a file as it is now; the reader checks afterwards whether it changed meanwhile."""
         try:
             return open_placed(Path(self.location, file.path))
         except OSError as error:

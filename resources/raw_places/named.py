@@ -1,4 +1,4 @@
-"""Small files elsewhere that one value of the configuration names: one file, or those of a pattern."""
+"""Small remote files that one value of the configuration names: one file, or those that match a pattern."""
 
 import posixpath
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from resources.storage.s3.client import S3Settings
 
 @dataclass(frozen=True)
 class NamedFile:
-    """One version of a file elsewhere. Equal ones have equal content, if their place tells versions."""
+    """One version of a remote file. Equal objects have equal content, if their place has versions."""
 
     key: str
     place: RawPlace
@@ -27,7 +27,7 @@ class NamedFile:
     def read(self, limit: int) -> bytes:
         """Returns the content, in the version that was found; `ConfigError` if it has more bytes than `limit`.
 
-        `MisreadError` if one reading after the other gives other bytes.
+        `MisreadError` if several readings give different bytes.
         """
         where = f"{self.key}: {self.place.address(self.found)}"
         if self.found.bytes > limit:
@@ -41,8 +41,8 @@ class NamedFile:
 def named_files(key: str, location: str, s3: S3Settings) -> dict[str, NamedFile]:
     """Returns the files that an address names, by name, in order of name; nothing is read yet.
 
-    `ConfigError` names the configuration key if there is none: what is gone must not be taken for empty. `StorageError`
-    if the place cannot be asked. s3: how an object store is reached.
+    `ConfigError` names the configuration key if there is none: a missing file is not an empty one. `StorageError` if
+    the place does not answer. s3: how an object store is reached.
     """
     scheme = scheme_of(location)
     if scheme in ("http", "https"):

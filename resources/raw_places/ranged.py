@@ -1,4 +1,4 @@
-"""A file elsewhere as a seekable stream that reads ahead by ranges, in bounded memory."""
+"""A remote file as a seekable stream that reads ahead by ranges, in bounded memory."""
 
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,17 +10,17 @@ from resources.raw_places.remote import Remote, read_range
 from resources.seekable import Seekable
 
 PART = 8 << 20
-"""Bytes of one request of a file that is read in order."""
+"""Bytes of one request for a file that is read in order."""
 AHEAD = 2
 BLOCK = 256 << 10
-"""Bytes of one request of a file that is read here and there; longer reads are one request each."""
+"""Bytes of one request for a file that is read at random; longer reads are one request each."""
 _BLOCKS = 16
 _HEAD = 64 << 10
-"""Who reads no more than this of a file looks at its beginning only."""
+"""Readers that read no more than this only examine the beginning of a file."""
 
 
 class Parts:
-    """Bytes of a file that is read in order: the part at hand, and those after it on their way."""
+    """Bytes of a file that is read in order: the current part, and the next ones, which are being requested."""
 
     def __init__(self, remote: Remote, size: int, part: int) -> None:
         self._remote = remote
@@ -53,14 +53,14 @@ class Parts:
         return self._threads
 
     def close(self) -> None:
-        """Lets go of all parts, those on their way too."""
+        """Drops all parts, also those being requested."""
         self._parts = {}
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class Blocks:
-    """Bytes of a file that is read here and there: small blocks, the last of which are kept. At most 4 MiB."""
+    """Bytes of a file that is read at random: small blocks, of which the last 4 MiB are kept."""
 
     def __init__(self, remote: Remote, size: int) -> None:
         self._remote = remote
@@ -68,7 +68,7 @@ class Blocks:
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
 
     def piece(self, position: int, wanted: int) -> memoryview:
-        """Returns bytes from a position on: all that are wanted if they are many, else the rest of a block."""
+        """Returns bytes from a position on: all requested ones if they are many, else the rest of a block."""
         if wanted > BLOCK:
             return memoryview(read_range(self._remote, position, min(wanted, self._size - position)))
         number, offset = divmod(position, BLOCK)
@@ -80,7 +80,7 @@ class Blocks:
         return memoryview(self._blocks[number])[offset:]
 
     def close(self) -> None:
-        """Lets go of all blocks."""
+        """Drops all blocks."""
         self._blocks.clear()
 
 
@@ -135,9 +135,9 @@ def _is_read_here_and_there(path: str) -> bool:
 
 
 def ranged(remote: Remote, path: str, size: int, part: int | None = None) -> BinaryIO:
-    """Returns a stream over a file of known size; parquet files are read here and there, all others in order.
+    """Returns a stream over a file of known size; parquet files are read at random, all others in order.
 
-    part: bytes of one request of a file that is read in order, `PART` by default.
+    part: bytes of one request for a file that is read in order, `PART` by default.
     """
     pieces = Blocks(remote, size) if _is_read_here_and_there(path) else Parts(remote, size, part or PART)
     return cast(BinaryIO, RangedFile(pieces, size))

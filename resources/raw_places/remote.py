@@ -1,4 +1,4 @@
-"""Bytes of a file elsewhere: ranges of one version of it, asked for again where a connection broke off."""
+"""Bytes of a remote file: ranges of one version, requested again where a connection broke off."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LONGEST_PAUSE = 5.0
 
 
 class CutError(Exception):
-    """A connection broke off in the middle of a body; the message says how, in a few words."""
+    """A connection broke off in the middle of a body; the message says how in a few words."""
 
 
 class Reply(Protocol):
@@ -31,7 +31,7 @@ class Reply(Protocol):
 
 
 class Remote(Protocol):
-    """One version of one file elsewhere."""
+    """One version of one remote file."""
 
     @property
     def label(self) -> str:
@@ -42,9 +42,9 @@ class Remote(Protocol):
         """Whether a reply tells which version it is of."""
 
     def get(self, first: int, end: int | None) -> Reply:
-        """Asks for the bytes from `first` to before `end`, or for the whole file if `end` is None.
+        """Requests the bytes from `first` to before `end`, or the whole file if `end` is None.
 
-        `StorageError` if the place does not give them, or has another version by now.
+        `StorageError` if the place does not send them, or has another version by now.
         """
 
 
@@ -59,7 +59,7 @@ class Begun:
         self._end = end
 
     def get(self, first: int, end: int | None) -> Reply:
-        """Returns the reply that is there already, once; else asks."""
+        """Returns the reply to the first request, once; later calls send a request."""
         reply, self._first = self._first, None
         if reply is not None and (first, end) == (0, self._end):
             return reply
@@ -79,12 +79,12 @@ def changed(label: str) -> StorageError:
 
 
 def broken_off(label: str, place: int, why: str) -> StorageError:
-    """Returns the error for a file whose bytes do not come through."""
+    """Returns the error for a file whose transfer keeps breaking off."""
     return StorageError(f"{label}: cannot be read now: broke off at byte {place:,} again and again ({why})")
 
 
 def read_range(remote: Remote, first: int, size: int) -> bytes:
-    """Returns exactly `size` bytes from `first` on; what breaks off is read on from there, at most `CUTS` times."""
+    """Returns exactly `size` bytes from `first` on; a broken transfer is continued, at most `CUTS` times."""
     found: list[bytes] = []
     length, why = 0, ""
     for pause in pauses():
@@ -97,7 +97,7 @@ def read_range(remote: Remote, first: int, size: int) -> bytes:
 
 
 def _read_on(remote: Remote, first: int, end: int, found: list[bytes]) -> str:
-    """Adds what one request gives; returns why it is not all, if it is not."""
+    """Adds the bytes of one request; returns why some are missing, if so."""
     with closing(remote.get(first, end)) as reply:
         if reply.first != first:
             raise StorageError(f"{remote.label}: cannot be read: bytes from {first:,} on were asked for, others came")

@@ -33,7 +33,7 @@ class S3Folder:
     settings: S3Settings = field(default_factory=S3Settings)
 
     def files(self, folder: SourceFolder, ignored: list[tuple[str, str]]) -> list[FoundFile]:
-        """Returns every object that a glob wants; 1,000 objects are one request."""
+        """Returns every object that a glob matches; one request lists 1,000 objects."""
         where = folder.key or f"sources.{folder.name}"
         patterns = [glob_pattern(glob) for glob in folder.globs]
         try:
@@ -45,7 +45,7 @@ class S3Folder:
         return [found for found in below if any(one.fullmatch(found.path) for one in patterns)]
 
     def _holds_any(self) -> bool:
-        """Returns whether anything lies below the prefix, also where no glob can want it."""
+        """Returns whether anything lies below the prefix, whether or not a glob can match it."""
         top = parse_address(self.location)
         with of_bucket(str(top)):
             return any(True for _ in listed(client(self.settings), top.bucket, top.key("")))
@@ -58,7 +58,7 @@ class S3Folder:
             for key, size, version in listed(client(self.settings), top.bucket, prefix):
                 if not (path := key[cut:]).endswith("/") and path:
                     yield FoundFile(path, size, _token(version), None)
-                elif size:  # Without content it is the mark that some tools make for a folder.
+                elif size:  # An empty object of that name is how some tools mark a folder.
                     ignored.append((f"{folder.name}/{printable(path)}", "the mark of a folder"))
 
     def open(self, file: FoundFile, label: str) -> BinaryIO:
@@ -82,7 +82,7 @@ class S3Folder:
         except FileNotFoundError:
             return FoundFile(path, 0, "0", NO_FILE)
         except StoreAccessError as error:
-            # As an OSError, it would be taken for a fault of the list.
+            # An OSError would be taken for a fault of the list.
             raise StorageError(f"{top}/{path}: cannot be looked at now: {error}") from None
         return FoundFile(path, found["ContentLength"], _token(found["ETag"]), None)
 
@@ -109,7 +109,7 @@ class S3Object:
     is_known: bool = True
 
     def get(self, first: int, end: int | None) -> "S3Reply":
-        """Asks for a range, on the condition that the object is as it was listed."""
+        """Requests a range, on the condition that the object is unchanged since it was listed."""
         top = parse_address(self.place.location)
         given: dict[str, Any] = {"Bucket": top.bucket, "Key": top.key(self.file.path)}
         given["Range"] = f"bytes={first}-{self.file.bytes - 1 if end is None else end - 1}"
@@ -122,7 +122,7 @@ class S3Object:
         except FileNotFoundError:
             raise StorageError(f"{self.label} is not there any more; build again") from None
         except StoreAccessError as error:
-            # As an OSError, libraries would take it for damaged content.
+            # Libraries would take an OSError for damaged content.
             raise StorageError(f"{self.label}: cannot be read now: {error}") from None
         reply = S3Reply(found, self.label)
         if _token(found["ETag"]) != self.file.modified or reply.total != self.file.bytes:

@@ -1,4 +1,4 @@
-"""A file on a server that gives no ranges: one stream from its beginning, begun again for every step back."""
+"""A file on a server without range requests: one stream from the beginning, restarted for every step back."""
 
 import time
 from typing import Any
@@ -9,14 +9,15 @@ from resources.raw_places.remote import CutError, Remote, Reply, broken_off, cha
 from resources.seekable import Seekable
 
 _HEAD = 64 << 10
-"""Bytes at the beginning that are kept, so that a look at them costs no second stream."""
+"""Bytes at the beginning that are kept, so that examining them needs no second stream."""
 _STEP = 1 << 20
 
 
 class StreamedFile(Seekable):
-    """A binary stream over whole bodies. Its size, if the server does not say it, is found by reading to the end.
+    """A binary stream over whole bodies.
 
-    A stream that breaks off is begun again and read up to that place, if the server says which version it is of.
+    If the server does not state the size, it is found by reading to the end. A stream that breaks off is restarted and
+    read up to the same place, if the server states the version.
     """
 
     def __init__(self, remote: Remote, reply: Reply) -> None:
@@ -91,7 +92,10 @@ class StreamedFile(Seekable):
             self._read_up_to += len(block)
 
     def _mend(self, place: int, why: str) -> None:
-        """Begins the stream again after it broke off; what was read of it may be of another version if none is told."""
+        """Restarts a broken stream.
+
+        Without a version from the server it fails: earlier bytes may be of another version.
+        """
         pause = next(self._cuts, None) if self._remote.is_known else None
         if pause is None:
             raise broken_off(self._remote.label, place, why) from None

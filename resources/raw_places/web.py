@@ -31,7 +31,7 @@ LIST_LINES = 1_000_000
 LINE_BYTES = 8 << 10
 _AT_ONCE = 16
 _IN_HAND = 64 * _AT_ONCE
-"""Files of a list that are asked for before the answers of others are at hand."""
+"""Files of a list that are requested at once."""
 Bytes = TypeVar("Bytes", bytes, bytearray)
 _UNKNOWN = "unknown/"
 _GONE = (404, 410)
@@ -42,14 +42,14 @@ _NO_RANGE = 416
 class WebFiles:
     """Raw files that a list of URLs names, or one raw file, by the suffix of a URL (a `RawPlace`).
 
-    A file below the folder of the list has its path from there, as a file of a folder has; any other the path of its
-    URL after the host. The token of a file is its ETag, or else its date; without both it is read for every plan.
+    The path of a file below the folder of the list is relative to that folder; any other file has the path of its URL
+    after the host. The token of a file is its ETag, or else its date; without both it is read for every plan.
     """
 
     location: str
 
     def files(self, folder: SourceFolder, _: list[tuple[str, str]]) -> list[FoundFile]:
-        """Returns every file of the list that a glob wants; each is one request, which asks for its first byte."""
+        """Returns every file of the list that a glob matches; each takes one request, for its first byte."""
         where = f"{folder.key or f'sources.{folder.name}'}.location: {self.location!r}"
         if folder.format == "txt_list":
             raise ConfigError(
@@ -89,7 +89,7 @@ class WebFiles:
         return unquote(f"{parts.netloc}/{parts.path.lstrip('/')}", errors="surrogateescape")
 
     def open(self, file: FoundFile, label: str) -> BinaryIO:
-        """Opens a file: by ranges, or as one stream if the server gives none."""
+        """Opens a file: by ranges, or as one stream if the server supports none."""
         return open_url(WebFile(file.url, label, file.modified, file.bytes), file)
 
     def members(self, file: FoundFile, _: Sequence[str]) -> list[FoundFile]:
@@ -125,7 +125,7 @@ class WebFile:
         return not self.version.startswith(_UNKNOWN)
 
     def get(self, first: int, end: int | None) -> HttpReply:
-        """Asks for a range; a server that gives none answers with the whole file."""
+        """Requests a range; a server without range requests answers with the whole file."""
         span = {"Range": f"bytes={first}-{end - 1}"} if end is not None else {}
         try:
             reply = get(self.url, self.label, {**dict(self.headers), **span})
@@ -144,7 +144,7 @@ class WebFile:
 
 
 def open_url(remote: WebFile, file: FoundFile) -> BinaryIO:
-    """Opens a file for reading and seeking. The first request tells whether the server gives ranges."""
+    """Opens a file for reading and seeking. The first request shows whether the server supports ranges."""
     if not file.bytes:
         return cast(BinaryIO, StreamedFile(remote, remote.get(0, None)))
     end = min(first_request(file.path), file.bytes)
@@ -155,19 +155,16 @@ def open_url(remote: WebFile, file: FoundFile) -> BinaryIO:
 
 
 def looked_up(label: str, path: str, url: str) -> FoundFile:
-    """Returns a file as its server describes it; one that is not there has that as its problem.
-
-    label: the file in messages.
-    """
+    """Returns a file as its server describes it; a missing file gets a problem. label: the file in messages."""
     try:
         try:
             reply = get(url, label, {"Range": "bytes=0-0"})
         except StatusError as error:
             if error.status != _NO_RANGE:
                 raise
-            reply = get(url, label)  # A file without bytes has no first one.
+            reply = get(url, label)  # The server refuses the first byte of an empty file.
         if reply.is_range:
-            with suppress(CutError):  # What counts has come; a body that was read leaves its connection to the next.
+            with suppress(CutError):  # The headers suffice. Reading the body lets the next request use the connection.
                 reply.read(1)
     except StatusError as error:
         if error.status in _GONE:
@@ -178,12 +175,12 @@ def looked_up(label: str, path: str, url: str) -> FoundFile:
 
 
 def _known_suffixes() -> str:
-    """Returns the suffixes of a URL that say what it is, for messages."""
+    """Returns the suffixes by which the format of a URL is known, for messages."""
     return f"{', '.join(LIST_SUFFIXES)} (a list of URLs), {', '.join(one for one in SUFFIXES if one != '.txt')}"
 
 
 def _url(top: str, entry: str, where: str) -> str:
-    """Returns the URL that a line of a list names: a whole one, or one from the list's own."""
+    """Returns the URL of a line of a list, which is absolute or relative to the list's own."""
     try:
         parts = urlsplit(urljoin(top, entry))
         whole = parts.scheme in ("http", "https") and parts.hostname and not parts.path.endswith("/")
@@ -196,7 +193,7 @@ def _url(top: str, entry: str, where: str) -> str:
 
 
 def _named_once(found: list[tuple[str, str]], where: str) -> list[tuple[str, str]]:
-    """Returns paths and URLs; URLs that differ by their queries only have a hash in their paths."""
+    """Returns paths and URLs; if URLs differ only in their queries, their paths get a hash."""
     taken = Counter(path for path, _ in found)
     named = [(_hashed(path, url) if taken[path] > 1 and urlsplit(url).query else path, url) for path, url in found]
     for path, count in Counter(path for path, _ in named).items():
@@ -227,7 +224,7 @@ def _lines(url: str, where: str) -> Iterator[str]:
 
 
 def _body(url: str, where: str) -> bytes:
-    """Returns a small file as a whole; a body that breaks off is asked for again."""
+    """Returns the whole of a small file; a body that breaks off is requested again."""
     why = ""
     for pause in pauses():
         try:

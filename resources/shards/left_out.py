@@ -1,4 +1,4 @@
-"""Which files of a source's folder are none of its raw files: those that are hidden, of systems, of no known format."""
+"""Decides which files in a source's folder are not raw files: hidden ones, files of systems, unknown formats."""
 
 import re
 from dataclasses import dataclass
@@ -14,8 +14,9 @@ SYSTEM_FOLDERS: Final = frozenset(
         *("~snapshot", "@eadir", "#recycle", "#snapshot"),
     }
 )
-"""Folders in which Spark, Delta Lake, archivers, Python, file systems and network storage keep copies, halves or logs
-of their own, in small letters. Their names do not begin with a dot, but they are no more meant than those that do."""
+"""Folders in which Spark, Delta Lake, archivers, Python, file systems and network storage keep copies, partial files or
+logs; in small letters. They are ignored like hidden folders, although their names do not begin with a dot.
+"""
 
 _BESIDE: Final = re.compile(
     r"(readme|licen[cs]e|notice|copying|changelog|citation|authors|manifest|_success|_committed|_started|"
@@ -23,12 +24,12 @@ _BESIDE: Final = re.compile(
     r"|.*\.(md|crc|md5|sha\d*|sfv|sig|asc|ya?ml|toml|cfg|ini|py|sh|log)",
     re.IGNORECASE,
 )
-"""Files that lie beside data and are none: words about it, checksums, signs that something ended, scripts."""
+"""Files beside data that are no data: descriptions, checksums, markers of success, scripts."""
 
 
 @dataclass(frozen=True)
 class Unread:
-    """Files that a glob of a source wants and that have no known suffix, without those that only describe data."""
+    """Files that a glob of a source matches but that have no known suffix, except files that only describe data."""
 
     files: int = 0
     bytes: int = 0

@@ -32,17 +32,18 @@ __all__ = [
 ]
 
 _LIST_BYTES = 256 << 20
-"""More than that of a text list is not kept; who reads it refuses it."""
+"""At most so much of a text list is kept; its reader refuses longer ones."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One raw file. `name` is its path in the store (unique in its source), `key` its partition key.
+    """One raw file.
 
-    `modified` is a token that changes when the file is rewritten, touched or replaced. `members` are the files that a
-    text list names, relative to the list, and `lines` where it names them. A file that exists but cannot be read at all
-    carries its `problem`. `place` is where it lies, a folder of this machine by default, and `found` what that place
-    says of it alone, without the files that it lists.
+    name: its path in the store (unique in its source). key: its partition key. modified: a token that changes when the
+    file is rewritten, touched or replaced. members: the files that a text list names, relative to the list. lines: the
+    lines of the list that name them. problem: why a file that exists cannot be read at all. place: where it lies, a
+    folder of this machine by default. found: what the place says about the file itself, without the files that it
+    lists.
     """
 
     key: str
@@ -65,7 +66,7 @@ class Shard:
 
     @property
     def full_path(self) -> str:
-        """The file with all that leads to it, for a person."""
+        """The whole path or address of the file, for a person."""
         return self._place.address(self._found)
 
     @property
@@ -103,14 +104,14 @@ class Shard:
         return found
 
     def _line_of(self, member: str) -> str:
-        """Returns the line of a listed file. Messages say no more of it: a list may be any file, by mistake or not."""
+        """Returns the line of a listed file. Messages name only the line: a list may be any file, by mistake or not."""
         known = dict(zip(self.members, self.lines, strict=True))
         return f"line {known[member]}" if member in known else "a path that it does not list"
 
     def changed(self) -> bool:
         """Returns whether the file, or a file that it names, changed since it was listed.
 
-        Not asked of a file that was opened in the version that was listed, or not at all.
+        False for files that are always opened in the version that was listed.
         """
         try:
             return self.stamped() != (self.bytes, self.modified)
@@ -122,9 +123,9 @@ class Shard:
         return self._place.stamped(self._found, self._members(self.members) if self.members else ())
 
     def seen(self) -> dict[str, int | str]:
-        """Returns size and modification token, by which the plan knows without reading whether the file changed.
+        """Returns size and modification token, from which the plan knows without reading whether the file changed.
 
-        With them the version, where a place has several: the commit.
+        For a repository the commit is included.
         """
         seen: dict[str, int | str] = {"bytes": self.bytes, "modified": self.modified}
         return {**seen, "commit": self._found.commit} if self._found.commit else seen
@@ -145,10 +146,11 @@ class Shard:
 
 @dataclass(frozen=True)
 class Listing:
-    """The raw files that are there now: shards in canonical order (source order, then key).
+    """The raw files that exist now: shards in canonical order (source order, then key).
 
-    ignored: files that were left out, each with the reason. empty: sources without a file. unread: what else lies in
-    the folder of a source and may have been meant as data.
+    ignored: files that were left out, each with the reason.
+    empty: sources without a file.
+    unread: other files in the folder of a source that may have been meant as data.
     """
 
     shards: tuple[Shard, ...]
@@ -209,7 +211,7 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
 
 
 def _require_own(folder: SourceFolder, found: Sequence[FoundFile], owners: dict[str, SourceFolder]) -> None:
-    """Raises `ConfigError` for a file that belongs to an earlier source too: its documents would all be duplicates."""
+    """Raises `ConfigError` for a file of two sources: all of its documents would be duplicates."""
     for file, identity in zip(found, place_of(folder).identities(found), strict=True):
         if (other := owners.setdefault(identity, folder)) is not folder:
             raise ConfigError(
@@ -219,7 +221,7 @@ def _require_own(folder: SourceFolder, found: Sequence[FoundFile], owners: dict[
 
 
 def _require_different_keys(shards: Iterable[Shard]) -> None:
-    """Raises `ConfigError` for two files with one key, of which the second would replace the first in the store."""
+    """Raises `ConfigError` for two files with one key: the second would replace the first in the store."""
     known: dict[str, Shard] = {}
     for shard in shards:
         if (other := known.setdefault(shard.key, shard)) is not shard:
@@ -292,16 +294,17 @@ def _with_members(shard: Shard, members: Members) -> Shard:
 
 
 def digest_together(own: str, members: Iterable[tuple[str, str]]) -> str:
-    """Returns the digest of a file with all that it lists. members: their names and digests, in the order of the list.
+    """Returns the digest of a file together with the files that it lists.
 
-    own: the digest of the file alone, which is that of the whole if it lists nothing.
+    members: their names and digests, in the order of the list.
+    own: the digest of the file itself, which is returned if it lists nothing.
     """
     parts = [own, *(f"{name} {digest}" for name, digest in members)]
     return own if len(parts) == 1 else content_digest(*(part.encode() for part in parts))
 
 
 def _list_of(shard: Shard) -> BinaryIO:
-    """Opens a text list of which no digest is recorded yet."""
+    """Opens a text list that has no recorded digest yet."""
     return BytesIO(agreed_content(shard.label, shard, shard.open, _LIST_BYTES))
 
 

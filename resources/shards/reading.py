@@ -1,8 +1,8 @@
-"""A raw file while a task reads it: what passed is compared with the digest that was recorded of the file.
+"""A raw file while a task reads it: the bytes that were read are compared with the file's recorded digest.
 
-A reading that went wrong (a byte flipped on its way, an end that came early, a file that would not open) looks to a
-format like a bad file or a shorter one. So whatever became of the rows, the rest of the file is read after them, and a
-task whose reading was not of the recorded bytes commits nothing.
+To a format, a faulty reading (a flipped byte, an early end, a file that would not open) looks like a bad or shorter
+file. So the rest of the file is always read after the rows, and a task commits nothing if it did not read the recorded
+bytes.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from resources.outside.stream import OtherBytesError, OutsideStream
 from resources.shards.listing import Shard, digest_together
 
 RAW_SOURCE_INPUTS: Final = {"file", "name"}
-"""What the record of a raw file is made from: the digests of its bytes and of its path."""
+"""The inputs in the record of a raw file: the digests of its bytes and of its path."""
 
 _WORDS: Final = "bytes were read that are not those of its recorded digest, so one of two readings went wrong"
 
@@ -46,10 +46,10 @@ class RawReading:
         return self._opened(member, partial(self._shard.open_member, member))
 
     def require_right(self) -> None:
-        """Raises an error unless all that was read is what was recorded; reads what no reader wanted.
+        """Raises an error unless the bytes that were read are the recorded ones; reads the rest of the file for that.
 
-        `StorageError` if the file changed since it was listed. `DamagedFileError` of the recorded digest if not: then
-        one of two readings of the same bytes went wrong, and both are made again.
+        `StorageError` if the file changed since it was listed. Otherwise `DamagedFileError` for the asset with the
+        digest: one of two readings of the same bytes was faulty, so both are repeated.
         """
         for stream in list(self._open):
             stream.close()
@@ -78,7 +78,7 @@ class RawReading:
         return cast(BinaryIO, stream)
 
     def _take(self, name: str | None, stream: "_Noted", digest: str | None) -> None:
-        """Notes what became of a stream. digest: of the whole file; None if it was not read to its end."""
+        """Notes the result of a stream. digest: of the whole file; None if it was not read to its end."""
         self._open.discard(stream)
         if stream.fault is not None:
             self._faults.append(stream.fault)
@@ -101,7 +101,7 @@ class RawReading:
 
 
 class _Noted(OutsideStream):
-    """A stream that reads on to its end when a reader closes it, and tells what became of it."""
+    """A stream that reads to its end when its reader closes it, and reports its digest."""
 
     def __init__(self, source: BinaryIO, take: Callable[["_Noted", str | None], None]) -> None:
         super().__init__(source)

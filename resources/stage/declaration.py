@@ -40,13 +40,12 @@ class Input:
         partition; OWN_SEGMENT reads from every partition only the segment named like the reading partition.
     tracked: False if the partitions must exist, but the recipe does not cover their content.
     segment: name of the only segment that the recipe covers; None for the whole partition.
-    instead_of: the asset in whose place it is read (`reading_instead`).
-    nothing: a digest of what is read that counts as if nothing was read, so that the recipe is that of a stage without
-        this edge.
+    instead_of: the asset that it replaces (`reading_instead`).
+    nothing: an input with this digest is left out of the recipe, which then equals that of a stage without this edge.
     folded: True if recipe and record have one entry for all partitions together, `asset/*`, since one for each would be
         too many.
-    by_path: True if partitions of raw files come in the order of the files' paths, character by character, in place of
-        their keys; recipes follow the order, and are the same for both where the orders are.
+    by_path: True if partitions of raw files are read in the order of the files' paths, character by character, instead
+        of their keys. Recipes follow that order.
     """
 
     asset: str
@@ -60,12 +59,12 @@ class Input:
 
     @property
     def names(self) -> list[str]:
-        """The names by which a task may ask for the asset: its own, and that of what it stands for."""
+        """The names by which a task may ask for the asset: its own, and that of the asset it replaces."""
         return [name for name in (self.asset, self.instead_of) if name]
 
     @property
     def name_in_recipe(self) -> str:
-        """The name under which recipes know what is read: equal content gives the recipe that the other asset gave."""
+        """The name that recipes use, so that equal content gives the same recipe as the replaced asset."""
         return self.instead_of or self.asset
 
     def segment_read(self, key: str | None) -> str | None:
@@ -76,7 +75,7 @@ class Input:
 def same(asset: str, *, segment: str | None = None, nothing: str | None = None) -> Input:
     """Returns an edge that reads the partition with the same key. segment: the only segment to depend on.
 
-    nothing: the digest of content that counts as if it was not read.
+    nothing: the digest of content that is left out of the recipe.
     """
     return Input(asset, segment=segment, nothing=nothing)
 
@@ -171,12 +170,12 @@ class Stage:
 
     @property
     def has_gate(self) -> bool:
-        """True if what reads it waits until all of it is made, since it may turn out to be of no use."""
+        """True if its readers wait until all of it is made, since the gate may refuse it."""
         return gives(self.hooks, Hooks.gate) or gives(self.hooks, Hooks.gate_all)
 
     @property
     def stand_ins(self) -> dict[str, str]:
-        """What it reads in the stead of an asset that its recipes name (`reading_instead`)."""
+        """The assets that it really reads, by the asset that its recipes name (`reading_instead`)."""
         return {edge.instead_of: edge.asset for edge in self.inputs if edge.instead_of}
 
 

@@ -37,7 +37,7 @@ class Graph:
     def select(self, names: Sequence[str]) -> list[Stage]:
         """Returns stages by name; `+name` adds all that it reads, `name+` all that read it, `group:x` a whole group.
 
-        Stages that look outside are included wherever anything chosen reads from them: the plan needs them.
+        Stages that look outside are added if a chosen stage reads from them, since the plan needs them.
         """
         chosen: set[str] = set()
         for name in names:
@@ -139,7 +139,7 @@ def _crossings(stages: Mapping[str, Stage]) -> dict[tuple[str, str], str]:
 
 
 def _require_order_of_groups(stages: Mapping[str, Stage]) -> None:
-    """Raises `ConfigError` if groups read each other in a circle: the web UI could draw them in no order."""
+    """Raises `ConfigError` if groups read each other in a circle, because the web UI could not order them."""
     crossings = _crossings(stages)
     read = TopologicalSorter[str]()
     for reader, group in crossings:

@@ -1,4 +1,4 @@
-"""Lazy handles on one committed partition: what an asset of one's own gets that takes an asset of the corpus."""
+"""Lazy handles on one committed partition, which a user's own assets get for assets of the corpus."""
 
 from collections.abc import Iterator
 from typing import Any, Generic
@@ -31,7 +31,7 @@ class LazyRows(Generic[R]):
         self.partition = partition
 
     def __class_getitem__(cls, row: Any) -> type["LazyRows[Any]"]:
-        """Returns the class: Dagster takes only classes as types of arguments."""
+        """Returns the class itself, since Dagster takes only classes as types of arguments."""
         return cls
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class Arrays:
         self.partition = partition
 
     def __call__(self, suffix: str | None = None) -> NDArray[Any]:
-        """Returns the array whose file name ends like this, read-only; by default the first that the partition has.
+        """Returns the array whose file name has this ending, read-only; by default the partition's first.
 
         Of arrays with a row per document the first axis is that of the documents, in their order: `minhashes()` is
         uint32 (documents, permutations). `LedgerError` if there is no such array.
@@ -107,7 +107,7 @@ class TokenRows:
         Channels of `lm`: ids of the input, loss mask, ids to be predicted; of other modes: docs/datasets.md "Modes",
         and `attrs["features"]` of the opened file. A position holds one id.
 
-        most: rows of a block; by default as many as are about 8 MB. `DamagedFileError` before the first row of a file
+        most: rows of a block; by default as many as fill about 8 MB. `DamagedFileError` before the first row of a file
         that is not what its record says.
         """
         for file in self.partition.record.files:
@@ -116,7 +116,7 @@ class TokenRows:
                     yield from rows.blocks(most)
 
     def open(self, suffix: str = ".h5") -> h5py.File:
-        """Opens the only file, or that whose name ends so; use it in a `with` block. LedgerError if there is none."""
+        """Opens the only file, or the one with this ending; use it in a `with` block. LedgerError if there is none."""
         if not self.partition.has(".h5"):
             raise LedgerError(f"{self.partition.name} has no rows, and so no file")
         return h5py.File(self.partition.open(suffix), "r")

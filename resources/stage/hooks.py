@@ -1,5 +1,5 @@
-# ruff: noqa: ARG002 (what a method is given is what it is asked about)
-"""What a build asks of a stage beside its partitions, in the process that drives it. Workers are given none of it."""
+# ruff: noqa: ARG002 (the default methods use no argument)
+"""What a build asks of a stage, besides its partitions, in the driver process. Workers do not get the hooks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -59,7 +59,7 @@ class Hooks:
         return ()
 
     def check_before(self, settings: Values) -> None:
-        """Raises `ConfigError` for what would fail only when the stage runs; a build calls it before it starts."""
+        """Raises `ConfigError` for faults that would otherwise show only when the stage runs; called before a build."""
 
     def kernels(self, settings: Values) -> Sequence[str]:
         """Returns the compiled functions that `compute` calls, by module and name; a build compiles them ahead.
@@ -77,9 +77,10 @@ class Hooks:
         return ()
 
     def gate_all(self, records: Records, settings: Values, listing: Listing) -> Sequence[str]:
-        """Returns the reasons not to use the asset, for what no single partition shows.
+        """Returns the reasons not to use the asset that no single partition shows.
 
-        records: all of the asset by key, also those of partitions that are gone. listing: of the raw files.
+        records: all of the asset by key, including those of partitions that are gone.
+        listing: of the raw files.
         """
         return ()
 
@@ -96,5 +97,5 @@ NO_HOOKS = Hooks()
 
 
 def gives(hooks: Hooks, hook: Callable[..., Any]) -> bool:
-    """Returns whether there is something to ask: `gives(stage.hooks, Hooks.gate)`."""
+    """Returns whether hooks override a method: `gives(stage.hooks, Hooks.gate)`."""
     return getattr(type(hooks), hook.__name__) is not hook

@@ -24,7 +24,7 @@ from resources.storage.interface import Storage
 
 _SEGMENT_BYTES = 1 << 22
 _MEMBERS_BYTES = 1 << 22
-"""Bytes of members that lie side by side and are read at once: each read may be a request."""
+"""Most bytes of adjacent members that are read at once, since each read may be a request."""
 
 
 def _mapped(path: str) -> Any:
@@ -32,7 +32,7 @@ def _mapped(path: str) -> Any:
 
 
 def _neighbours(members: list[int], places: NDArray[np.int64]) -> Iterator[list[int]]:
-    """Yields the members, whose numbers are in order, in runs without a gap of at most `_MEMBERS_BYTES`, or of one.
+    """Yields the members, whose numbers ascend, in runs without a gap of one member or at most `_MEMBERS_BYTES`.
 
     places: where each begins, shape (members + 1,).
     """
@@ -49,13 +49,14 @@ def _neighbours(members: list[int], places: NDArray[np.int64]) -> Iterator[list[
 class Partition:
     """A handle on one committed partition. It opens a file only when asked for its content, and checks what it reads.
 
-    Reading raises `DamagedFileError` if a file is not what the record says.
+    Reading raises `DamagedFileError` if a file does not match the record.
 
-    record: its commit record. shard: the raw file of a shard partition, if the reader was given it. compared: False to
-    read files as they are, whatever the record says of their content.
+    record: its commit record.
+    shard: the raw file of a shard partition, if the reader was given it.
+    compared: False to read files without comparing them with the record.
     """
 
-    # Of a handle on each of thousands of shards, most are asked for nothing but their record.
+    # Of thousands of handles, most are only asked for their record.
     __slots__ = ("_by_suffix", "_checked", "_compared", "_storage", "record", "shard")
 
     def __init__(self, storage: Storage, record: Record, shard: Shard | None = None, *, compared: bool = True) -> None:
@@ -144,6 +145,7 @@ class Partition:
         table = self.array(table_path(file.path))
         places = np.concatenate([[0], np.cumsum(table["stored"], dtype=np.int64)])
         rows = np.concatenate([[0], np.cumsum(table["rows"], dtype=np.int64)])
+        # Members without a chosen row are never read; those side by side are one read, which may be a request.
         holding = np.searchsorted(rows, np.flatnonzero(chosen), side="right") - 1
         for run in _neighbours(np.unique(holding[holding < len(table)]).tolist(), places):
             start = int(places[run[0]])
@@ -153,7 +155,7 @@ class Partition:
                 yield self._files.member(file, stored, table[number]), chosen[rows[number] : rows[number + 1]]
 
     def chosen_lines(self, chosen: NDArray[np.bool_]) -> Iterator[bytes]:
-        """Yields the chosen lines of the `jsonl.gz` file; reads no more than it must if there is a table of members."""
+        """Yields the chosen lines of the `jsonl.gz` file; reads only their members if it has a table of members."""
         if not self.has(TABLE):
             yield from compress(self.lines(), chosen.tolist())
             return
@@ -199,10 +201,12 @@ class Partition:
     def segment_blocks(
         self, suffix: str, segment: str, row: DTypeLike, start: int, stop: int, *, before: Sequence[bytes] = ()
     ) -> Iterator[NDArray[Any]]:
-        """Yields rows `start` to `stop` of a `.npy` file in blocks; a named segment holds them, after what is `before`.
+        """Yields rows `start` to `stop` of a `.npy` file in blocks.
 
-        row: type of one row. Reads no other part of a large file; the rows are checked at their end, against the
-        digest of the segment.
+        The rows are the named segment, or follow `before` in it.
+
+        Reads no other part of a large file; at the end the rows are checked against the digest of the segment. row:
+        type of one row.
         """
         file, size = self.file(suffix), np.dtype(row).itemsize
         block = max(_SEGMENT_BYTES // size, 1) * size
@@ -214,12 +218,12 @@ class Partition:
     def content(self, suffix: str, *, keep: bool = True) -> bytes:
         """Returns the whole of a file as it is stored, once it is checked.
 
-        keep: False if the reader keeps what it needs of a small file, so that the process need not.
+        keep: False if the process need not keep a small file, because the reader keeps what it needs.
         """
         return self._files.content(self.file(suffix), keep=keep)
 
     def unchecked(self, suffix: str) -> bytes | None:
-        """Returns a small file as it is stored, for readers that check each piece of it; None if it is not small."""
+        """Returns a small file as it is stored, for readers that check each piece; None if it is not small."""
         file = self.file(suffix)
         return self._files.unchecked(file) if file.bytes <= SMALL else None
 
@@ -236,7 +240,7 @@ class Partition:
     ) -> Iterator[bytes]:
         """Yields the lines of one segment, which has a digest of its own; reads no other part of the file.
 
-        held: the file as `unchecked` gave it, which is not read again then.
+        held: the file from `unchecked`, if the caller has it.
         """
         file = self.file(suffix)
         if held is None:
@@ -247,6 +251,6 @@ class Partition:
         return self._files.segment(file, segment_lines(frames, segment)) if small is None else iter(small)
 
     def require_sound(self) -> None:
-        """Raises `DamagedFileError` if a file was begun, not read to its end, and is not what the record says."""
+        """Raises `DamagedFileError` if a file that was begun and not read to its end does not match the record."""
         if self._checked is not None:
             self._checked.require_all_begun_sound()

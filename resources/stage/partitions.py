@@ -1,4 +1,4 @@
-"""Upstream partitions as a worker keeps them from job to job, with what was found out about all of them together."""
+"""Upstream partitions that a worker keeps from job to job, with results computed over all of them."""
 
 import os
 from collections.abc import Callable, Hashable, Iterable
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class Partitions(list[Partition]):
-    """Partitions of one asset in canonical order, which stays as it is.
+    """Partitions of one asset in canonical order; immutable.
 
-    A worker keeps them while their records stay the same, so the partitions of a range or band, each of which looks at
-    all shards, share them.
+    A worker keeps them while their records stay the same, so that jobs of ranges or bands, each of which reads all
+    shards, share them.
     """
 
     def __init__(self, partitions: Iterable[Partition] = ()) -> None:
@@ -22,10 +22,10 @@ class Partitions(list[Partition]):
         self._found: dict[tuple[Callable[..., Any], tuple[Hashable, ...]], Any] = {}
 
     def once(self, find: Callable[..., T], *given: Hashable) -> T:
-        """Returns `find(self, *given)`, computed when it is first asked for; nobody may change the result.
+        """Returns `find(self, *given)`, computed at the first call; the result must not be changed.
 
-        find: a module-level function of nothing but the records and the content that they stand for, whose result
-        takes no more memory than the records do, or than a share of the job's that it is given.
+        find: a module-level function that depends only on the records and their content. Its result takes no more
+        memory than the records, or than the share of the job's memory that it is given.
         """
         known = find, given
         if known not in self._found:
@@ -35,10 +35,10 @@ class Partitions(list[Partition]):
 
 
 def in_order_of_paths(partitions: Iterable[Partition]) -> list[Partition]:
-    """Returns partitions of shards: the sources as they come, the shards of each in the order of their files' paths.
+    """Returns partitions of shards: sources in their order, the shards of each in the order of their files' paths.
 
-    So the toolkit of Dolma reads them: folder by folder, names compared by their bytes. The order of keys is another
-    one where names have capitals, or one name is the beginning of another.
+    That is the order of Dolma's toolkit: folder by folder, names compared by their bytes. The order of keys differs
+    where names have capitals, or one name is the beginning of another.
     """
     given = list(partitions)
     sources = {source: place for place, source in enumerate(dict.fromkeys(_shard(one).source for one in given))}

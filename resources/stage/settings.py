@@ -42,7 +42,7 @@ class Settings:
     def digest(self, stages: Iterable[Stage]) -> str:
         """Returns a digest of the values that stages declare: builders that share a store must have the same.
 
-        Derived values are left out: they may cost reading large files, and follow from these and those files.
+        Derived values are left out: they may require reading large files, and follow from these values and those files.
         """
         found = [[stage.name, stage.code_version, *self._values(stage)] for stage in stages]
         return content_digest(msgspec.json.encode(found, order="deterministic"))
@@ -74,12 +74,12 @@ class Settings:
         return list(self._sources)
 
     def inputs(self) -> list[dict[str, Any]]:
-        """Returns the `input` sections of the datasets with their own files, each with the dataset's name."""
+        """Returns the `input` sections of the datasets that have files of their own, by name of the dataset."""
         datasets = (dataset for dataset in self.values["datasets"] if isinstance(dataset["input"], Mapping))
         return [{**dataset["input"], "name": dataset["name"]} for dataset in datasets]
 
     def benchmarks(self) -> list[dict[str, Any]]:
-        """Returns the sections of the benchmarks, which have files of their own too."""
+        """Returns the sections of the benchmarks, which have files of their own."""
         return list(self.values.get("benchmarks", ()))
 
     def bands(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rows that a stage drops, found again in what it was made from and shown with their text."""
+"""Dropped rows with their text, for people: found again in the stage's input."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Small arrays of many partitions side by side: a job that looks at thousands of shards pays little for each of them.
+"""Small arrays of many partitions in one array, so that a job over thousands of shards pays little for each.
 
 A worker reads and checks them for its first such job, and keeps them for the next (`Partitions.once`).
 """
@@ -21,10 +21,11 @@ Starts = NDArray[np.int64]
 
 
 class Run(NamedTuple):
-    """Partitions `first` to `stop` of a list, and the rows that a file of each holds, one after the other's.
+    """Partitions `first` to `stop` of a list, and the rows of one file of each, concatenated.
 
-    rows: read-only, shape (rows,); None for a partition whose file is read by itself. starts: where the rows of each
-    partition begin, and their number, shape (stop - first + 1,). paths: of the files.
+    rows: read-only, shape (rows,); None for a partition whose file is read by itself.
+    starts: where the rows of each partition begin, and their number, shape (stop - first + 1,).
+    paths: of the files.
     """
 
     first: int
@@ -51,7 +52,7 @@ class Run(NamedTuple):
 
 
 def ranges(starts: Starts, stops: Starts) -> Starts:
-    """Returns the numbers `starts` to `stops` of each pair, one pair after the other."""
+    """Returns the concatenated ranges from `starts` to `stops`."""
     sizes = stops - starts
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
@@ -60,8 +61,8 @@ def ranges(starts: Starts, stops: Starts) -> Starts:
 def small_arrays(partitions: Partitions, suffix: str, row: np.dtype[Any], memory: int) -> list[Run]:
     """Returns the rows of a `.npy` file of all partitions in order, as `row`, in runs of at most a few megabytes.
 
-    memory: bytes that a job may use; the runs take at most a sixteenth of it. A file that is not small, or has no room,
-    is left to its reader: it is a run of its own, without rows.
+    memory: bytes that a job may use; the runs take at most a sixteenth of it. A file that is not small, or for which
+    there is no room, is a run of its own without rows, and read by the caller.
     """
     return partitions.once(_read, suffix, row, memory // _SHARE)
 
@@ -95,7 +96,7 @@ def _cuts(sizes: Sequence[int], room: int) -> Iterator[tuple[int, int, bool]]:
 
 
 def _joined(contents: Sequence[bytes], paths: Sequence[str], row: np.dtype[Any]) -> tuple[NDArray[Any], Starts]:
-    """Returns the rows of files, one after the other's, and where those of each begin."""
+    """Returns the concatenated rows of files, and where those of each begin."""
     sizes = np.array([len(content) - HEADER_BYTES for content in contents])
     if wrong := np.flatnonzero((sizes < 0) | (sizes % row.itemsize > 0)).tolist():
         problem = f"{sizes[wrong[0]]} bytes are no rows of {row.itemsize}"

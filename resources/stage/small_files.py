@@ -1,17 +1,17 @@
-"""Contents of small files that a process has read and found sound, up to a number of bytes in all.
+"""Contents of small files that a process has read and checked, up to a number of bytes in all.
 
-A stage over thousands of shards opens as many small files in each of its partitions, and opening costs most of it.
+Each partition of a stage over thousands of shards opens as many small files, and opening costs most of its time.
 """
 
 Known = tuple[str, str, str]
 """A stored file and the digest of its content: store, path and digest.
 
-Content that had the digest of a record has it for ever: to use it again, nobody has to look at the file.
+Content with the recorded digest stays valid, so it is used again without examining the file.
 """
 
 
 class SmallFiles:
-    """Keeps contents until there are more than `limit` bytes of them; then it begins anew."""
+    """Keeps contents up to `limit` bytes; when they exceed that, all are dropped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -21,15 +21,15 @@ from resources.stored_digest import digest_of
 
 V = TypeVar("V")
 Version = tuple[str, str, int, str, str]
-"""A stored file as it was looked at: store, path, bytes, version and digest."""
+"""A stored file in a certain state: store, path, bytes, version and digest."""
 
 _FOUND_SOUND: set[Version] = set()
 """Files that this process found sound. One entry per file, not per reader."""
 
 _OF_CONTENT = (CodecError, LedgerError)
-"""Faults of lines that are read: of the stream, or of a segment or member in it. A fault of the store is none."""
+"""Errors that show damage while lines are read: of the stream, a segment or a member. Errors of the store are not."""
 
-SMALL = 1 << 16  # Bytes of a file up to which two reads cost more than one of all of it.
+SMALL = 1 << 16  # Up to so many bytes, reading a whole file once costs less than two reads.
 _KEPT = SmallFiles(64 << 20)
 
 
@@ -37,10 +37,10 @@ class CheckedFiles:
     """The files of one partition, each checked against its record as it is read.
 
     A stream is checked at its end, any other file before its first use, once per process and version of the file.
-    Every fault is a `DamagedFileError`; a fault of the machine or of the store stays what it is. What only a copy on
-    this machine has wrong is a `DamagedCopyError` of streams, which may be read again; other readers do that here.
+    Damage is a `DamagedFileError`; errors of the machine or of the store are raised unchanged. If only the local copy
+    is damaged, streams raise `DamagedCopyError` and may be read again; other readers try again here.
 
-    compared: False for asset checks, which say themselves what is wrong with the content of a file.
+    compared: False for asset checks, which report faults of the content themselves.
     """
 
     __slots__ = ("_begun", "_compared", "_record", "_sound", "_storage")
@@ -53,7 +53,7 @@ class CheckedFiles:
         self._begun: dict[str, FileRecord] = {}
 
     def damaged(self, file: FileRecord, problem: str) -> CorpusError:
-        """Returns the fault of a file, or that of a copy of it, which is removed."""
+        """Returns the error for a damaged file, or for a damaged local copy, which it removes."""
         if self._storage.forget_copy(file.path) and self._compared and self._is_sound_in_store(file):
             return DamagedCopyError(f"{file.path}: a copy of it on this machine was damaged and is removed ({problem})")
         return DamagedFileError(self._record.asset, self._record.partition, file.path, problem)
@@ -82,7 +82,7 @@ class CheckedFiles:
     def content(self, file: FileRecord, *, keep: bool = True) -> bytes:
         """Returns the whole of a file, checked; a small one is kept for the next reader in this process.
 
-        keep: False for a reader who keeps it himself.
+        keep: False if the reader keeps it itself.
         """
         if file.bytes > SMALL or not self._compared:
             return self._read_whole(file)
@@ -96,7 +96,7 @@ class CheckedFiles:
         return content
 
     def unchecked(self, file: FileRecord) -> bytes:
-        """Returns the whole of a small file without a check; of one that is longer than recorded, a byte more."""
+        """Returns the whole of a small file without a check; one byte more if it is longer than recorded."""
         try:
             return self._storage.small(file.path, file.bytes)
         except FileNotFoundError:
@@ -106,7 +106,7 @@ class CheckedFiles:
         return self._again(self._read_once, file)
 
     def _again(self, check: Callable[[FileRecord], V], file: FileRecord) -> V:
-        """Returns what a check gives; asks once more after a damaged copy was removed."""
+        """Returns the result of a check; repeats the check once after a damaged copy was removed."""
         try:
             return check(file)
         except DamagedCopyError:
@@ -149,7 +149,7 @@ class CheckedFiles:
         return self._storage.identity, file.path, entry.bytes, entry.version, file.digest
 
     def _known_version(self, file: FileRecord) -> Version:
-        """Returns what a file is that is to be read; nobody is asked for one that can have one content only."""
+        """Returns the present state of a file; without asking the store if its content can never change."""
         if self._storage.is_fixed(file.path):
             return self._storage.identity, file.path, file.bytes, "", file.digest
         return self._version(file)
@@ -190,8 +190,8 @@ class CheckedFiles:
     ) -> Iterator[bytes]:
         """Yields `size` bytes of a file in blocks, and compares them at their end with the digest of that segment.
 
-        before: parts of the segment's content that come before these bytes. A small file is compared as a whole; a
-        record is written at once, so what has the digest of its file has those of its segments.
+        before: parts of the segment's content that come before these bytes. A small file is compared as a whole: a
+        record is written at once, so a file with its recorded digest has those of its segments too.
         """
         if file.bytes <= SMALL:
             if size:
@@ -239,7 +239,7 @@ class CheckedFiles:
         self._sound.add(file.path)
 
     def _compare_stored(self, file: FileRecord) -> None:
-        """Compares all bytes of a file: whoever reads it need not read what its own format does."""
+        """Compares all bytes of a file: its next reader may read bytes that the project's reader skips."""
         with self.open(file) as stored:
             fault = stored_fault(digest_of(stored), file.stored)
         if fault:
@@ -248,7 +248,7 @@ class CheckedFiles:
     def require_all_begun_sound(self) -> None:
         """Raises `DamagedFileError` for a file that was begun, not read to its end, and is not as recorded.
 
-        Forgets which were begun: the next job of the process may be given the same handle.
+        Then forgets which were begun, since the next job of the process may get the same handle.
         """
         while self._begun:
             self.require_sound(self._begun.popitem()[1])
@@ -262,7 +262,7 @@ class CheckedFiles:
             raise self.unreadable(file, error) from None
 
     def unreadable(self, file: FileRecord, error: Exception) -> CorpusError:
-        """Returns a fault that was met while a file was read, as one of the file."""
+        """Returns an error that was raised while a file was read, as damage of the file."""
         return self.damaged(file, f"cannot be read: {type(error).__name__}: {error}")
 
     def _compare(self, file: FileRecord, found: str) -> None:

@@ -1,4 +1,4 @@
-"""The task, which a stage's function is given: its inputs, its parameters, and a place to write."""
+"""The task that a stage's function gets: its inputs, its parameters, and a place to write."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -36,9 +36,13 @@ W = TypeVar("W", bound=Writer)
 class Given:
     """All that a task is made from.
 
-    shards: the raw files it may look at. parameters: values by dotted key. local_files: contents of small files that
-    the configuration names. run_options: options that do not change the content. inputs: partitions by asset. memory:
-    bytes it may use. recipe: digest of what the partition is made from; not complete if the stage looks outside.
+    shards: the raw files it may look at.
+    parameters: values by dotted key.
+    local_files: contents of small files that the configuration names.
+    run_options: options that do not change the content.
+    inputs: partitions by asset.
+    memory: bytes it may use.
+    recipe: digest of what the partition is made from; not complete if the stage looks outside.
     """
 
     asset: str
@@ -54,9 +58,9 @@ class Given:
 
 
 def dropped_row(place: str, identifier: str, text: str | None, why: str = "") -> str:
-    """Returns a row that is dropped, for a person: where it is, its id, why it goes, and how its text begins.
+    """Returns a dropped row for a person: its place, its id, the reason, and the beginning of its text.
 
-    text: None for a row without one, or whose text must not be kept.
+    text: None for a row without text, or whose text must not be kept.
     """
     piece = "" if text is None else f": {beginning(text)}"
     return f"{place}, id {identifier[:_PIECE]!r}{f': {why}' if why else ''}{piece}"
@@ -101,7 +105,7 @@ class Task:
             held.clear()
 
     def prepare(self) -> None:
-        """Makes all files durable, so that little can go wrong when they are published."""
+        """Makes all files durable, so that publishing them is unlikely to fail."""
         self._unpublished.prepare()
 
     @property
@@ -110,7 +114,7 @@ class Task:
         return self._unpublished.replaces
 
     def replaced(self) -> list[str]:
-        """Returns the paths of new files at which others lie, once they are prepared; whose they are, records say."""
+        """Returns the paths of new, prepared files that will replace files of any partition."""
         return [file.path for file in self.files if self._is_replaced(file.path)]
 
     def _is_replaced(self, path: str) -> bool:
@@ -159,16 +163,16 @@ class Task:
 
     @cached_property
     def raw(self) -> RawReading:
-        """The raw file of a shard partition to read from, by which it is noticed if a reading goes wrong.
+        """The raw file of a shard partition, opened so that a faulty reading is noticed.
 
-        What is read is compared with the record of the raw file after the stage's function, if the stage reads it.
+        After the stage's function, the bytes that it read are compared with the record of the raw file.
         """
         of_shard = (found[0].record for found in self._given.inputs.values() if len(found) == 1)
         recorded = (one for one in of_shard if one.partition == self.key and one.inputs.keys() == RAW_SOURCE_INPUTS)
         return RawReading(self.shard, next(recorded, None))
 
     def require_read_right(self) -> None:
-        """Raises an error if bytes of the raw file were read that are not the recorded ones; see `RawReading`."""
+        """Raises an error if the bytes read from the raw file are not the recorded ones; see `RawReading`."""
         if "raw" in self.__dict__:
             self.raw.require_right()
 
@@ -186,7 +190,7 @@ class Task:
         return partitions[0]
 
     def reads(self, asset: str) -> bool:
-        """Returns whether the stage declares to read an asset, for stages that read some only where configured."""
+        """Returns whether the stage declares an asset as input; some inputs depend on the configuration."""
         return asset in self._given.inputs
 
     def inputs(self, asset: str) -> Partitions:
@@ -284,7 +288,7 @@ class Task:
         return writer.written
 
     def scratch(self) -> BinaryIO:
-        """Opens a temporary file that nobody else sees."""
+        """Opens a temporary file that no other process sees."""
         return self._unpublished.scratch()
 
     def create(self, path: str) -> BinaryIO:
@@ -296,19 +300,20 @@ class Task:
         self.files.append(FileRecord(path, 0, digest, rows, derived))
 
     def count(self, **numbers: Any) -> None:
-        """Records numbers about this partition for people: the web UI shows them, and no stage reads them."""
+        """Records numbers about this partition for people: the web UI shows them, no stage reads them."""
         self.statistics |= numbers
 
     def save_counters(self, name: str, value: Mapping[str, Any]) -> None:
-        """Records counters that another stage or a gate reads: they are content, and a segment of that name."""
+        """Records counters that another stage or a gate reads. They are content: a segment of that name."""
         self.counters[name] = value
         self.segments[name] = value_digest(value)
 
     def drop(self, reason: str, rows: int = 1, example: str | None = None, shown: str | None = None) -> None:
         """Counts dropped rows by reason, and keeps the first examples. A stage must count every row that it drops.
 
-        example: the row in words; the first of all are kept. shown: the same with a piece of its text, as
-        `dropped_row` gives it; the first of each reason are kept, by default of what `example` says.
+        example: the row in words; the first of all reasons are kept.
+        shown: the row with a piece of its text, from `dropped_row`; the first of each reason are kept. `example` by
+            default.
         """
         dropped = self.statistics.setdefault("dropped", {})
         dropped[reason] = dropped.get(reason, 0) + rows
@@ -322,7 +327,7 @@ class Task:
                 of_reason.append(said)
 
     def shows(self, reason: str) -> bool:
-        """Returns whether one more row that is dropped for a reason is to be shown."""
+        """Returns whether one more row dropped for a reason would be shown."""
         return len(self.statistics.get(DROPPED_ROWS, {}).get(reason, ())) < SHOWN_ROWS
 
     def drop_by_source(self, reason: str, rows: Mapping[str, int]) -> None:

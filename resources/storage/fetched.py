@@ -1,4 +1,4 @@
-"""Opening of files that a store fetches to this machine."""
+"""Opens files that a store copies to this machine."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,9 +10,9 @@ _TIMES = 5
 
 
 def fetched(storage: Storage, path: str, use: Callable[[str], V]) -> V:
-    """Returns what `use` makes of a local path with a stored file's content.
+    """Returns the result of `use` for a local path with the content of a stored file.
 
-    Another process may need the room of a copy before it is opened: it is fetched again then, a few times.
+    If another process needs the room of the copy before it is opened, the file is fetched again, a few times.
     """
     for _ in range(_TIMES - 1):
         copy = storage.fetch(path)

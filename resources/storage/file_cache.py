@@ -1,4 +1,4 @@
-"""Copies of stored files on this machine: up to a number of bytes, those least recently used go first.
+"""Copies of stored files on this machine, up to a number of bytes; the least recently used are removed first.
 
 Several processes share the folder. A copy appears by a rename. One that is open or mapped may be removed, since its
 bytes stay until it is closed.
@@ -24,7 +24,7 @@ _LOCK = ".lock"
 _ABANDONED_SECONDS = 24 * 60 * 60
 _DIGITS = 20
 _LARGE = 8
-"""Share of the limit, as a divisor, over which a file that was written is not kept."""
+"""A file that was written is not kept if it is larger than the limit divided by this."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class FileCache:
         self._place(name, version).unlink(missing_ok=True)
 
     def keep(self, name: str, version: str, write: Callable[[BinaryIO], None]) -> Path:
-        """Makes a copy of a file, whose content `write` writes; returns its place. What is over the limit goes."""
+        """Makes a copy of a file, whose content `write` writes; returns its path. Copies over the limit are removed."""
         with self._faults(name):
             self.folder.mkdir(parents=True, exist_ok=True)
             half = tempfile.NamedTemporaryFile(dir=self.folder, prefix=_HALF_WRITTEN, delete=False)  # noqa: SIM115
@@ -79,7 +79,10 @@ class FileCache:
 
     @contextmanager
     def _faults(self, name: str, *, of_source: bool = False) -> Iterator[None]:
-        """Raises faults of the folder as `StorageError`. of_source: whether only a full disk is surely one of them."""
+        """Raises errors of the folder as `StorageError`.
+
+        of_source: whether only a full disk surely is an error of the folder.
+        """
         try:
             yield
         except OSError as error:
@@ -89,13 +92,13 @@ class FileCache:
             raise StorageError(f"{self.folder}: storage.cache.folder cannot be used for {name}: {why}") from None
 
     def keep_spooled(self, name: str, version: str, descriptor: int) -> None:
-        """Makes a copy of a spooled file by giving it a name, if the system can, and if the cache has room for such."""
+        """Makes a spooled file a copy by giving it a name, if the system can and the cache has room for it."""
         size = os.fstat(descriptor).st_size
         half = self.folder / f"{_HALF_WRITTEN}{secrets.token_hex(8)}"
         if size > self.limit // _LARGE:
             return
         with suppress(OSError):
-            # Only with a folder, which the absolute path makes no use of, does Python call what follows the link.
+            # Python calls the function that follows links only if it is given a folder, which an absolute path ignores.
             os.link(f"/proc/self/fd/{descriptor}", half, src_dir_fd=descriptor)
             self._publish(half, size, name, version)
 
@@ -111,7 +114,7 @@ class FileCache:
         return place
 
     def spool(self) -> BinaryIO:
-        """Opens a temporary file in the folder, without a name: it ends with the process, or is given one."""
+        """Opens a temporary file without a name in the folder: it disappears with the process, or gets a name."""
         with self._faults("files that are being written"):
             return self._spooled()
 
@@ -125,20 +128,20 @@ class FileCache:
         return self.folder / content_digest(name.encode(), version.encode())
 
     def _make_room(self, size: int, total: int) -> None:
-        """Notes that a copy of `size` bytes is added; if it does not fit, counts anew and removes the oldest.
+        """Notes that a copy of `size` bytes is added; if it does not fit, counts again and removes the oldest.
 
-        total: the open file that holds how many bytes there are, which is locked. An eighth of the limit is made free,
-        so that not every copy looks at all others.
+        total: the open, locked file that holds the number of bytes. An eighth of the limit is freed at once, so that
+        not every new copy examines all others.
         """
         before = os.pread(total, _DIGITS, 0)
         # Empty at first, and after a process was killed while it wrote the number.
         known = size + (int(before) if before.isdigit() else self._trim(self.limit - size))
         if known > self.limit:
             known = size + self._trim(self.limit - self.limit // 8 - size)
-        os.pwrite(total, str(known).encode().zfill(_DIGITS), 0)  # Always as long: to cut a file costs a millisecond.
+        os.pwrite(total, str(known).encode().zfill(_DIGITS), 0)  # Fixed length: truncating costs a millisecond.
 
     def _trim(self, most: int) -> int:
-        """Removes the copies least recently used until there are at most so many bytes; returns how many there are."""
+        """Removes the least recently used copies until there are at most so many bytes; returns the bytes left."""
         copies = sorted(self._copies())
         held = sum(copy[1] for copy in copies)
         for _, stored, place in copies:
@@ -149,7 +152,7 @@ class FileCache:
         return held
 
     def _copies(self) -> list[tuple[float, int, str]]:
-        """Returns when each copy was used last, its bytes and its place; removes what killed processes left."""
+        """Returns last use, bytes and path of each copy; removes files that killed processes left."""
         found = []
         with os.scandir(self.folder) as items:
             for item in items:

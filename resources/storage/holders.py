@@ -1,4 +1,4 @@
-"""Processes that work on a store: who holds it, or a partition of it, since when and with which settings."""
+"""Processes that work on a store: which one holds it or a partition, since when, and with which settings."""
 
 import os
 import secrets
@@ -14,8 +14,10 @@ from resources.processes.alive import Birth, birth, has_ended
 class Process(msgspec.Struct, frozen=True):
     """A process that builds on a store, or holds it.
 
-    since: when it began, in ISO format. settings: digest of all values that recipes may hold; builders that share a
-    store have the same. nonce: tells it from a later process of the same number. place, ticks: its `Birth`.
+    since: when it began, in ISO format.
+    settings: digest of all values that recipes may hold; builders that share a store have the same.
+    nonce: tells it apart from a later process with the same number.
+    place, ticks: its `Birth`.
     """
 
     process: int
@@ -38,18 +40,18 @@ class Process(msgspec.Struct, frozen=True):
 
 @cache
 def _nonce(process: int) -> str:
-    del process  # A process that was forked is another.
+    del process  # A forked process is another one.
     return secrets.token_hex(8)
 
 
 def this_process(settings: str = "") -> Process:
-    """Returns what the calling process writes down where it holds something."""
+    """Returns the description of the calling process that it writes where it holds something."""
     since = datetime.now(UTC).isoformat(timespec="seconds")
     return Process(os.getpid(), socket.gethostname(), since, settings, _nonce(os.getpid()), *birth(os.getpid()))
 
 
 def decode_process(content: bytes) -> Process | None:
-    """Returns what a process wrote down; None if it had no time to, or if that is damaged."""
+    """Returns the description that a process wrote; None if it is missing or damaged."""
     try:
         return msgspec.json.decode(content, type=Process)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -31,7 +31,7 @@ class Unpublished(Protocol):
 
     @property
     def replaces(self) -> bool:
-        """Whether `publish` replaces files that an older record may name; its record must be gone before."""
+        """Whether `publish` replaces files that an older record may name; that record must be removed before."""
         return True
 
     def stored(self, path: str) -> str:
@@ -39,12 +39,12 @@ class Unpublished(Protocol):
         return path
 
     def size(self, path: str) -> int | None:
-        """Returns the stored bytes of a created file, once it is prepared; None if the store has to be asked."""
+        """Returns the stored size of a prepared file; None if the store has to be asked."""
         del path
         return None
 
     def replaced(self, path: str) -> bool | None:
-        """Returns whether `publish` puts a created file in the place of another, once it is prepared.
+        """Returns whether `publish` will replace a file by a prepared one.
 
         None if the store has to be asked, as by default.
         """
@@ -62,7 +62,7 @@ class Unpublished(Protocol):
     def prepare(self) -> None:
         """Makes every created file complete and durable where it can, unseen; only `publish` and `discard` follow.
 
-        A full disk shows here, while the older files of the partition are still there. By default nothing is done.
+        A full disk is noticed here, while the older files of the partition still exist. Does nothing by default.
         """
         return
 
@@ -85,40 +85,40 @@ class Storage(Protocol):
 
     @property
     def identity(self) -> str:
-        """The store as no other one is named: two places of one name may be at two servers."""
+        """A name that only this store has: two servers may have places with the same address."""
         return self.place
 
     @property
     def readers(self) -> int:
-        """How many threads of a process read small files faster than one, because each waits for the store."""
+        """How many threads should read small files at once, because each waits for the store."""
         return 1
 
     def open(self, path: str) -> BinaryIO:
         """Opens a stored file for reading and seeking; `FileNotFoundError` when there is none."""
 
     def sequential(self, path: str) -> BinaryIO:
-        """Opens a stored file for reading it once, from its beginning on; a store may do that at less cost."""
+        """Opens a stored file for reading it once from its beginning, which may be cheaper."""
         return self.open(path)
 
     def from_store(self, path: str) -> BinaryIO:
-        """Opens a stored file as the store has it, whatever copy of it this machine keeps."""
+        """Opens a stored file from the store itself, not from a local copy."""
         return self.open(path)
 
     def is_fixed(self, path: str) -> bool:
-        """Returns whether a stored file can never have another content, since its path has a version of it."""
+        """Returns whether the content of a stored file can never change, because its path holds a version."""
         del path
         return False
 
     def at_hand(self, path: str, size: int | None = None) -> BinaryIO | None:
-        """Opens the copy that this machine has of a fixed file, without asking the store; None if it has none.
+        """Opens the local copy of a fixed file without asking the store; None if there is none.
 
-        size: bytes of the file, if they are known; a copy of another size is none.
+        size: bytes of the file, if known; a copy of another size does not count.
         """
         del path, size
         return None
 
     def forget_copy(self, path: str) -> bool:
-        """Removes the copy of a file that this machine keeps; returns whether one may have been read."""
+        """Removes the local copy of a file; returns whether one may have been read."""
         del path
         return False
 
@@ -126,7 +126,7 @@ class Storage(Protocol):
         """Returns `size` bytes of a stored file from `offset` on, or fewer at its end; reads only those bytes."""
 
     def small(self, path: str, size: int) -> bytes:
-        """Returns the content of a small file of `size` bytes; of one that is longer, a byte more."""
+        """Returns the content of a small file of `size` bytes; one byte more if it is longer."""
         with self.at_hand(path, size) or self.open(path) as file:
             return file.read(size + 1)
 
@@ -137,11 +137,11 @@ class Storage(Protocol):
         """Yields every file below the folder `prefix`, in no particular order; nothing when it does not exist."""
 
     def paths(self, prefix: str) -> Iterator[str]:
-        """Yields the path of every file below a folder; a store may know them at less cost than their entries."""
+        """Yields the path of every file below a folder, which may be cheaper than their entries."""
         return (entry.path for entry in self.entries(prefix))
 
     def folders(self, prefix: str) -> Iterator[str]:
-        """Yields the names of the folders right below a folder that hold files, and perhaps of some that hold none."""
+        """Yields the names of the folders directly below a folder that hold files; empty ones may be among them."""
         below = (path.removeprefix(f"{prefix}/") for path in self.paths(prefix))
         yield from {path.partition("/")[0] for path in below if "/" in path}
 
@@ -157,25 +157,26 @@ class Storage(Protocol):
     def replace(self, path: str, content: bytes, version: str | None) -> Entry | None:
         """Writes a file as `write` does if its version is still the given one, None if there was no such file.
 
-        A store whose leases may pass to another process while their holder does not notice raises `LeaseLostError` if
-        it is another. By default nothing is compared: the lease is enough.
+        If leases of the store can pass to another process unnoticed, it raises `LeaseLostError` for any other version.
+        By default nothing is compared, since the lease is enough.
         """
         del version
         return self.write(path, content)
 
     def remove(self, path: str, content: bytes, version: str) -> Entry | None:
-        """Removes a file if its version is still the given one; returns the entry of what stands in its place, if any.
+        """Removes a file if its version is still the given one; returns the entry of its replacement, if any.
 
-        A store that can refuse a write, but no removal, writes `content` in its place. `LeaseLostError` as `replace`.
+        A store that can refuse a write, but not a removal, writes `content` in its place. `LeaseLostError` as in
+        `replace`.
         """
         del content, version
         self.delete(path)
         return None
 
     def take_away(self, path: str, content: bytes, version: str) -> bool:
-        """Removes a file, as `remove` does, that another process may be about to write; returns whether it did.
+        """Removes a file like `remove`, although another process may be about to write it; returns whether it did.
 
-        It does nothing if the version is another by now.
+        Does nothing if the version has changed.
         """
         entry = self.stat(path)
         if entry is None or entry.version != version:
@@ -193,10 +194,10 @@ class Storage(Protocol):
         """Holds the store alone; may be nested. `HeldError` if another process holds or shares it."""
 
     def require_held(self) -> None:
-        """Raises `BuilderLostError` if others thought this process dead, and so may work on the store it holds.
+        """Raises `BuilderLostError` if others took this process for dead, and so may work on the store it holds.
 
-        Who holds the store alone asks before each commit and each few removals. By default a store is
-        held until its process ends, and nothing is asked.
+        A process that holds the store alone calls this before each commit and every few removals. By default a store is
+        held until its process ends, and this does nothing.
         """
         return
 
@@ -207,7 +208,7 @@ class Storage(Protocol):
 
     @contextmanager
     def shared(self, builder: Process) -> Iterator[Sequence[Process]]:
-        """Joins the processes that build on this store; yields the others of now. May be nested, in `exclusive` too.
+        """Joins the processes that build on this store; yields the present others. May be nested, also in `exclusive`.
 
         `HeldError` if another process holds the store alone, or builds with other settings.
         """
@@ -218,18 +219,18 @@ class Storage(Protocol):
     def lease(self, name: str, builder: Process, expired: str = "") -> Lease | Held:
         """Takes the lease of a partition, without waiting; the caller shares or holds the store.
 
-        name: `asset/partition`. expired: the token of a lease that was not renewed for its time, which is taken over.
-        `BuilderLostError` if others thought this builder dead and went on without it.
+        name: `asset/partition`. expired: the token of an expired lease, which is taken over. `BuilderLostError` if
+        others took this builder for dead and went on without it.
         """
         del name, builder, expired
         return SoleLease()
 
     def at_work(self) -> list[str]:
-        """Returns the processes that build on the store now, in words, as far as that can be seen without writing."""
+        """Returns the processes that build on the store now, in words; as far as can be known without writing."""
         return []
 
     def leases(self) -> Iterator[tuple[str, str]]:
-        """Yields the name of each lease that is held and did not end with its process, and who holds it, in words."""
+        """Yields the name of each lease whose process has not ended, and its holder in words."""
         return iter(())
 
     def abandoned(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Leases: which process may write a partition.
 
-A lease is taken without waiting. Who does not get it learns who has it, and may ask again.
+A lease is taken without waiting. A process that does not get it learns the holder, and may ask again.
 """
 
 from typing import NamedTuple, Protocol
@@ -11,8 +11,8 @@ from typing_extensions import override
 class Held(NamedTuple):
     """The lease of a partition that another process has.
 
-    who: in words. token: another one whenever the lease was renewed. expiry: seconds for which the token has to stay
-    the same, by the clock of who waits, until the lease may be taken over; None if it ends with its process.
+    who: in words. token: changes whenever the lease is renewed. expiry: seconds for which the token must stay the same,
+    by the waiting process's clock, until the lease may be taken over; None if it ends with its process.
     """
 
     who: str
@@ -24,10 +24,10 @@ class Lease(Protocol):
     """The right to write one partition, until `release`."""
 
     def require(self) -> None:
-        """Raises `LeaseLostError` if the lease was taken over, `BuilderLostError` if the whole builder was given up."""
+        """Raises `LeaseLostError` if the lease was taken over, `BuilderLostError` if others replaced the builder."""
 
     def release(self) -> None:
-        """Gives the lease back; does nothing if it was taken over. Raises no error of the store: it expires anyway."""
+        """Gives the lease back; does nothing if it was taken over. Ignores errors of the store: the lease expires."""
 
 
 class SoleLease(Lease):

@@ -42,13 +42,13 @@ class LocalStorage(Storage):
         return Path(self._place(path))
 
     def _place(self, path: str) -> str:
-        # Not with pathlib: a stage that reads a little of each of thousands of files would spend half its time there.
+        # Without pathlib, in which a stage that reads a little of thousands of files would spend half its time.
         if path.startswith("/") or ".." in path.split("/"):
             raise StorageError(f"{path!r}: a stored path is relative and has no '..'")
         return f"{self.root}/{path}"
 
     def make_folder(self, folder: Path) -> None:
-        """Makes a folder and those above it, each durable in its parent."""
+        """Makes a folder and its parents, each durable in its parent."""
         with at("looking at", folder):
             if folder.is_dir():
                 return
@@ -144,7 +144,7 @@ class LocalStorage(Storage):
 
     @override
     def take_away(self, path: str, content: bytes, version: str) -> bool:
-        """Moves the file aside and looks at it there; what came meanwhile goes back, unless there is a newer one."""
+        """Moves the file aside and examines it; a file written meanwhile goes back, unless a newer one exists."""
         del content
         target, aside = self.resolve(path), self.root / TEMPORARY / new_name()
         try:
@@ -311,7 +311,7 @@ class LocalUnpublished(Unpublished):
     @override
     def discard(self) -> None:
         for handle in [file.handle for file in self._files] + self._scratch:
-            # Closing writes what is still held, which a full disk refuses; nobody wants it any more.
+            # Closing writes buffered data, which a full disk refuses; the data is no longer wanted.
             with suppress(OSError):
                 handle.close()
         self._files.clear()
@@ -320,7 +320,7 @@ class LocalUnpublished(Unpublished):
 
 
 def _read_part(place: str, offset: int, size: int) -> bytes:
-    # Not with a file object: a chunk reads a little of each of thousands of files.
+    # Without a file object, because a chunk reads a little of each of thousands of files.
     descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return _read(descriptor, offset, size)
@@ -331,7 +331,7 @@ def _read_part(place: str, offset: int, size: int) -> bytes:
 def _read_small(place: str, size: int) -> bytes:
     descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        # One that is not longer needs no second read, which says that it has ended.
+        # Reading one byte more shows the end without a second read.
         found = os.pread(descriptor, size + 1, 0)
         return found if len(found) >= size else _read(descriptor, 0, size + 1)
     finally:

@@ -1,7 +1,7 @@
-"""Locks on a folder of this machine: who works on the store, and who writes a partition.
+"""Locks on a folder of this machine: which processes work on the store, and which one writes a partition.
 
-All are locks of the system, which releases them when their process ends, even if it is killed. A process that is
-stopped keeps them, so none of them expires.
+All are locks of the system, which releases them when their process ends, even if it is killed. A stopped process keeps
+them, so none expires.
 """
 
 import errno
@@ -27,7 +27,7 @@ LOCK = ".lock"
 BUILDERS = ".builders"
 LEASES = ".leases"
 SHARES = hasattr(fcntl, "F_OFD_SETLK")
-"""Whether the system has locks that belong to an open file, not to a process; Linux has."""
+"""Whether the system has locks that belong to an open file and not to a process, as Linux has."""
 
 _FLOCK = "hhqqi0q"  # struct flock: type, whence, start, length, process
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
@@ -35,7 +35,7 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
 
 @dataclass
 class _Hold:
-    """How this process holds a store: alone or shared, how often, and how it is given back."""
+    """How this process holds a store: alone or shared, how often, and how to release it."""
 
     alone: bool
     times: int
@@ -110,7 +110,7 @@ def _lock_folder(root: Path, locks: ExitStack, *, alone: bool) -> None:
 
 
 def _lock_file(root: Path, locks: ExitStack, *, alone: bool) -> None:
-    """Locks the file; who holds it alone writes that into it. A file that was removed meanwhile is no lock."""
+    """Locks the file; a process that holds it alone writes so into it. A file removed meanwhile is no lock."""
     while True:
         try:
             file = locks.enter_context((root / LOCK).open("a+"))
@@ -164,7 +164,7 @@ def _is_building(root: Path, builder: Process) -> str:
 
 @contextmanager
 def _registered(root: Path, builder: Process) -> Iterator[None]:
-    """Writes down that a process builds on a store, in a file that it keeps locked as long as it does."""
+    """Writes down that a process builds on a store, in a file that stays locked for as long."""
     path = root / BUILDERS / f"{builder.nonce}.json"
     with at("making the folder", path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,7 +176,7 @@ def _registered(root: Path, builder: Process) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.write(descriptor, msgspec.json.encode(builder))
         with at("renaming a written file to", path):
-            unnamed.rename(path)  # It is locked and complete when others see it.
+            unnamed.rename(path)  # The file is locked and complete when others see it.
         yield
     finally:
         with kept_if_not_removed(path, "it says that this process builds; the next builder removes it"):
@@ -185,7 +185,7 @@ def _registered(root: Path, builder: Process) -> Iterator[None]:
 
 
 def others(root: Path, mine: str) -> list[Process]:
-    """Returns the processes that build on a store now, but the one of a nonce; removes what dead ones left."""
+    """Returns the processes that build on a store now, except that with the nonce; removes files of dead ones."""
     found = []
     for path in sorted((root / BUILDERS).glob("*.json")):
         content = _content(path) if path.stem != mine else b""
@@ -204,7 +204,7 @@ def at_work(root: Path) -> list[Process]:
 
 
 def _content(path: Path) -> bytes | None:
-    """Returns what a file holds that its writer has locked; None if nobody has."""
+    """Returns the content of a file that its writer has locked; None if it is not locked."""
     try:
         with at("reading", path), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -219,8 +219,8 @@ def _content(path: Path) -> bytes | None:
 def take_lease(root: Path, name: str, mine: str) -> Lease | Held:
     """Takes the lease of a partition of a store, without waiting.
 
-    It is a lock on one byte of a file that has none: a file for each lease would cost the disk's journal ten times the
-    time. Which byte, a digest of the name says.
+    The lease is a lock on one byte, at a position given by a digest of the name, of an empty file: a file for each
+    lease would take ten times as long because of the disk's journal.
     """
     place = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) >> 2
     while True:
@@ -235,7 +235,7 @@ def take_lease(root: Path, name: str, mine: str) -> Lease | Held:
             raise placed(error, "locking", f"{root}/{LEASES}") from None
         if os.fstat(descriptor).st_nlink:
             return LocalLease(root, name, descriptor)
-        os.close(descriptor)  # Somebody removed the file, and others do not find this one.
+        os.close(descriptor)  # The file was removed, so other processes lock another one.
 
 
 class LocalLease(Lease):

@@ -1,4 +1,4 @@
-"""Names of the temporary folders of a store on this machine: who writes in one, and whether that process still runs."""
+"""Names of the temporary folders of a local store: which process writes in one, and whether it still runs."""
 
 import os
 import re
@@ -11,19 +11,19 @@ from pathlib import Path
 from resources.processes.alive import Birth, birth, has_ended, start_time
 
 _DAY = 24 * 60 * 60
-_CLOCK_STEP = 60 * 60  # A clock set by more than this, while a partition is written, is not thought of.
+_CLOCK_STEP = 60 * 60  # Tolerance for a clock that is set while a partition is written.
 _OWNER = re.compile(r"(?P<host>[^@]+)(@(?P<place>.+)-(?P<ticks>\d+))?\.(?P<pid>\d+)\.[0-9a-f]+")
 
 
 def new_name() -> str:
-    """Returns a name that tells who writes in the folder; no other has it."""
+    """Returns a unique name that identifies the process that writes in the folder."""
     return f"{_host()}.{os.getpid()}.{secrets.token_hex(8)}"
 
 
 def _host() -> str:
-    """Returns what names this machine in a temporary folder, and this process beside its number.
+    """Returns the part of the name that identifies this machine, and this process together with its number.
 
-    Programs that know only names without a place take this for another host, and leave it alone for a day.
+    Programs that only know names without a place take this for another host, and leave the folder alone for a day.
     """
     host, born = socket.gethostname(), birth(os.getpid())
     return f"{host}@{born.place}-{born.ticks}" if born.place else host
@@ -32,9 +32,9 @@ def _host() -> str:
 def alive(folder: Path, *, alone: bool) -> bool:
     """Returns whether the writer of a temporary folder still runs.
 
-    That of another host, start of the machine or namespace of process numbers counts as running for a day after it last
-    wrote: nobody here can tell. alone: the store is held alone, so nobody builds on a machine of this name; then one
-    of another start of it has ended.
+    A writer of another host, boot of the machine or namespace of process numbers counts as running for a day after it
+    last wrote, since this machine cannot know. alone: the store is held alone, so no process builds on a machine of
+    this name; then writers of its earlier boots have ended.
     """
     owner = _OWNER.fullmatch(folder.name)
     if owner is None:
@@ -56,10 +56,10 @@ def _wrote_lately(folder: Path) -> bool:
 
 
 def _has_process(folder: Path, pid: int) -> bool:
-    """Returns whether the writer of a folder that names no place still runs; it counts as one of this place."""
+    """Returns whether the writer of a folder without a place in its name still runs; it counts as a local one."""
     started = start_time(pid)
     try:
-        # A process that began later than the folder was last written to was given the number of the one that wrote.
+        # A process that began after the last write has only inherited the writer's number.
         return started is not None and started < folder.stat().st_mtime + _CLOCK_STEP
     except FileNotFoundError:
         return False

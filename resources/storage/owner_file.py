@@ -1,3 +1,3 @@
-"""The file of a store that says whose it is: every store on which anybody builds has it."""
+"""The file that names the owner of a store; every store that was built on has it."""
 
 OWNER = "owner.json"

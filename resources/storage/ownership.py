@@ -1,4 +1,4 @@
-"""Who owns a store: the configuration that first built on it. Another one would take its partitions for orphans."""
+"""The owner of a store: the configuration that first built on it. Another would take its partitions for orphans."""
 
 import os
 import secrets
@@ -20,10 +20,11 @@ _DIGITS, _SHOWN = 16, 4
 class Owner(msgspec.Struct, frozen=True, omit_defaults=True):
     """The owner of a store.
 
-    name: name of the corpus. config: path of its configuration, relative to the store if that is a folder, so that both
-    may be moved together. nonce: tells this store from every other one. sources: a digest of the location of each
-    source or dataset, by name. path: where the configuration lay when it claimed the store; empty if the store is no
-    folder.
+    name: name of the corpus.
+    config: path of its configuration, relative to the store if that is a folder, so that both may be moved together.
+    nonce: tells this store from every other one.
+    sources: a digest of the location of each source or dataset, by name.
+    path: where the configuration lay when it claimed the store; empty if the store is no folder.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Claimant(NamedTuple):
 
 
 def owner_of(storage: Storage) -> Owner | None:
-    """Returns the owner of a store; None if nobody has built on it, or if what is written there is damaged."""
+    """Returns the owner of a store; None if nothing was built on it, or if its file is damaged."""
     try:
         with storage.open(OWNER) as file:
             return msgspec.json.decode(file.read(), type=Owner)
@@ -56,24 +57,24 @@ def owner_of(storage: Storage) -> Owner | None:
 
 
 def nonce_of(storage: Storage) -> str | None:
-    """Returns what tells a store from every other one; None if nobody has built on it."""
+    """Returns the nonce that identifies a store; None if nothing was built on it."""
     owner = owner_of(storage)
     return owner.nonce if owner else None
 
 
 def require_owner(storage: Storage, claimant: Claimant) -> None:
-    """Raises `StorageError` if a store belongs to another corpus, or if what says whose it is is damaged.
+    """Raises `StorageError` if a store belongs to another corpus, or if its owner file is damaged.
 
-    The path of a configuration alone says little: every corpus.yaml lies beside its store, and a store may be copied to
-    where another one is. So sources count too: one of them must be known. A configuration that was moved without its
-    store still owns it, if it has a name of its own and is gone from its old place.
+    The path of a configuration proves little: every corpus.yaml lies beside its store, and a store may be copied over
+    another one. So at least one source must be known too. A configuration that was moved without its store still owns
+    it, if it has a name of its own and no longer exists at its old place.
     """
     owner = owner_of(storage)
     if owner is None:
         if storage.stat(OWNER) is not None:
             raise StorageError(
-                f"{storage.place}: {OWNER}, which says whose this store is, is damaged; if it is this corpus's, "
-                "`corpus clean --take-over` writes it anew and removes nothing"
+                f"{storage.place}: {OWNER}, which names the owner of this store, is damaged; if that is this corpus, "
+                "`corpus clean --take-over` writes it again and removes nothing"
             )
         return
     if not _is_same(storage, owner, claimant):
@@ -87,7 +88,7 @@ def require_owner(storage: Storage, claimant: Claimant) -> None:
 
 
 def _is_same(storage: Storage, owner: Owner, claimant: Claimant) -> bool:
-    """Returns whether a configuration is that of the owner, as it may be after edits, a move, or a new name."""
+    """Returns whether a configuration is the owner's, possibly after edits, a move, or a new name."""
     has_same_name, has_own_name = owner.name == claimant.name, claimant.name != UNNAMED
     if owner.config not in _places(storage, claimant.config):
         is_gone = not Path(storage.place, owner.config).exists()
@@ -102,13 +103,13 @@ def _is_at_its_place(owner: Owner, config: Path) -> bool:
 
 
 def _is_alike(owner: Owner, claimant: Claimant) -> bool:
-    """Returns whether two have a source of one name, or of one location; or nobody knows the sources of one."""
+    """Returns whether two share the name or location of a source, or the sources of one are unknown."""
     ours, theirs = claimant.sources, owner.sources
     return not (ours and theirs) or bool(ours.keys() & theirs.keys() or {*ours.values()} & {*theirs.values()})
 
 
 def _shares_a_source(owner: Owner, claimant: Claimant, *, unknown: bool) -> bool:
-    """Returns whether two have a source of one name and location. unknown: what to say if nobody knows."""
+    """Returns whether two share a source with equal name and location. unknown: the result if sources are unknown."""
     ours, theirs = claimant.sources, owner.sources
     return bool(ours.items() & theirs.items()) if ours and theirs else unknown
 
@@ -127,7 +128,7 @@ def owns(storage: Storage, claimant: Claimant) -> bool:
 
 
 def claim(storage: Storage, claimant: Claimant) -> None:
-    """Writes down whose the store is; `StorageError` if it is another's. The caller holds the store."""
+    """Writes down the owner of the store; `StorageError` if it is another. The caller holds the store."""
     require_owner(storage, claimant)
     take_over(storage, claimant)
 
@@ -155,7 +156,7 @@ def _is_folder(storage: Storage) -> bool:
 
 
 def _places(storage: Storage, config: Path) -> list[str]:
-    """Returns how a store that is a folder sees a configuration, as given and with links resolved; else its name."""
+    """Returns the paths of a configuration relative to a store in a folder (also without links); else its name."""
     if not _is_folder(storage):
         return [config.name]
     return [os.path.relpath(config, storage.place), os.path.relpath(config.resolve(), Path(storage.place).resolve())]

@@ -1,7 +1,7 @@
-"""A store as those see it who only read: what would write is refused, with a word on what was asked.
+"""A store for readers: operations that would write are refused, and the error names the operation.
 
-Every method of `Storage` stands here, and none is inherited: one that is added there fails the type check here until it
-is a read or refused.
+Every method of `Storage` is defined here and none is inherited. So a method that is added to `Storage` fails the type
+check until this class reads or refuses.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,10 @@ from resources.storage.interface import Entry, Storage
 
 @dataclass(frozen=True)
 class ReadOnlyStorage:
-    """A store that is only read. Copies of its files that this machine keeps are made and forgotten as ever.
+    """A store that is only read.
 
-    What writes raises `ReadOnlyError`: an `OSError`, so that a ledger does without the snapshots that it cannot keep.
+    Local copies of its files are made and removed as usual. Operations that write raise `ReadOnlyError`, which is an
+    `OSError`, so that a ledger goes on without writing snapshots.
     """
 
     storage: Storage

@@ -1,3 +1,3 @@
-"""The name of a corpus that was given none; several may have it, so it is none for a store that others reach too."""
+"""The name of a corpus without a name. Several may have it, so it identifies no corpus in a shared store."""
 
 UNNAMED = "corpus"

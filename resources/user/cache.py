@@ -1,6 +1,6 @@
-"""The cache folder of the user, and small texts kept there: found again by the next process, or made again.
+"""The cache folder of the user, and small texts kept there for later processes.
 
-A folder that cannot be read or written, or a text that was damaged, is as if nothing had been kept.
+A folder that cannot be read or written, or a damaged text, counts as an empty cache.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ from resources.hashing import content_digest
 
 
 def user_folder(group: str) -> Path:
-    """Returns where a group of files lies. Raises RuntimeError for a user without a home."""
+    """Returns the folder of a group of files. Raises RuntimeError for a user without a home."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path("~/.cache").expanduser()) / "corpus-assets" / group
 
@@ -23,7 +23,7 @@ def _place(group: str, name: str) -> Path:
 
 
 def kept_or_made(group: str, name: str, make: Callable[[], str]) -> str:
-    """Returns a text as it was kept, else makes and keeps it: in one process, while others that need it wait."""
+    """Returns a kept text, or makes and keeps it in one process, while other processes that need it wait."""
     if (found := kept(group, name)) is not None:
         return found
     with ExitStack() as stack:
@@ -38,7 +38,7 @@ def kept_or_made(group: str, name: str, make: Callable[[], str]) -> str:
 
 
 def kept(group: str, name: str) -> str | None:
-    """Returns a text as it was kept; None if there is none."""
+    """Returns a kept text; None if there is none."""
     with suppress(OSError, RuntimeError, ValueError):
         digest, _, text = _place(group, name).read_text("utf-8").partition("\n")
         if digest == content_digest(text.encode()):
@@ -47,7 +47,7 @@ def kept(group: str, name: str) -> str | None:
 
 
 def keep(group: str, name: str, text: str) -> None:
-    """Write a text where `kept` finds it, if that can be done."""
+    """Writes a text where `kept` finds it, if possible."""
     with suppress(OSError, RuntimeError):
         path = _place(group, name)
         path.parent.mkdir(parents=True, exist_ok=True)

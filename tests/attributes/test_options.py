@@ -92,7 +92,7 @@ def test_a_list_that_is_none_is_named_with_its_line(listed: Path, content: bytes
         ({BLOCKED: {"lists": []}}, f"attributes.0.options.{BLOCKED}.lists: "),
         ({BLOCKED: {"model": "lists/one.txt"}}, f"{BLOCKED}.model: {BLOCKED} has no such option; valid: lists"),
         ({"char_length_v1": {"model": "a"}}, "char_length_v1 has no such option; valid: none; leave it out"),
-        ({"c4_v1": {"model": "a"}}, f"'c4_v1' is none of its taggers; valid: {BLOCKED}, char_length_v1"),
+        ({"c4_v1": {"model": "a"}}, f"'c4_v1' is not one of its taggers; valid: {BLOCKED}, char_length_v1"),
         ({BLOCKED: {"list": "a"}}, "unknown key; did you mean 'lists'?"),
         ({BLOCKED: {"lists": "https://lists.example.com/a"}}, "https: is not read"),
     ],

@@ -29,4 +29,4 @@ def test_what_was_planned_with_one_file_is_never_made_of_another(work: Work) -> 
     Step(corpus, corpus.graph["tokenizer"]).run()
     assert template(corpus) == A
     (failed,) = failures
-    assert failed.endswith(": a file that this follows from changed since the build began; build again")
+    assert failed.endswith(": a file that it is derived from changed since the build began; build again")

@@ -89,13 +89,13 @@ FAULTS: list[tuple[Any, str]] = [
     (section("remove", location="a", s3={}), "remove: s3: without effect unless location is s3://bucket/prefix"),
     (
         section("tokenizer", kind="tokenizer_json", path="s3://bucket/tokenizer.json"),
-        "tokenizer.path: received 's3://bucket/tokenizer.json' (str); valid: a path of this machine, or of what is "
-        "mounted there; s3: is not read",
+        "tokenizer.path: received 's3://bucket/tokenizer.json' (str); valid: a path of this machine or of a "
+        "mounted file system; s3: is not read",
     ),
     (section("tokenizer", kind="gpt2", merges="hf://datasets/a/b/m", encoder="e"), "tokenizer.merges: received 'hf://"),
     (dataset(mode="chat", chat_template="https://host/a.jinja"), "datasets.0.chat_template: received 'https://host/a"),
     (dataset(format="mds", weights={"shares": "s3://bucket/w.csv"}), "weights.shares: received 's3://bucket/w.csv'"),
-    (source(location="s3://bucket/raw", s3={"secret_key": "x"}), "secret_key: credentials do not belong into corpus"),
+    (source(location="s3://bucket/raw", s3={"secret_key": "x"}), "secret_key: credentials do not belong in corpus"),
     (source(s3={"region": "here"}), "sources.0: s3: without effect unless location is s3://bucket/prefix"),
     (
         source(location="s3://bucket/raw", s3={"endpoint": "host:1"}),
@@ -113,7 +113,7 @@ FAULTS: list[tuple[Any, str]] = [
     ),
     (section("storage", kind="s3", root="corpus"), "storage: root: received 'corpus'; valid: s3://bucket/prefix"),
     (section("storage", root="s3://bucket/x"), "name: received 'corpus', the default; valid in an object"),
-    (section("storage", s3={"secret_access_key": "abc"}), "secret_access_key: credentials do not belong into corpus"),
+    (section("storage", s3={"secret_access_key": "abc"}), "secret_access_key: credentials do not belong in corpus"),
     (section("storage", s3={"endpoint": "key:word@host"}), "endpoint: received what is not shown, since it may hold"),
     (source(max_bad_rows=1.5), "sources.0.max_bad_rows: received 1.5 (float)"),
     (source(epochs=0), "sources: every source has epochs 0, so the corpus would be empty"),

@@ -5,14 +5,21 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
+from corpus_assets.config.datasets.document_exports import OlmoExport
+from corpus_assets.config.datasets.modes import DPODataset, LMDataset
+from corpus_assets.config.sections import Source
+from corpus_assets.config.tokenizers import TokenizerFile
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.raw.sample.writing import write_sample
 from docs.generate import FOLDER, PAGES
+from docs.headings import link
 from resources import TokenRows
 from tests.build.small import drive, prose, write_raw, write_small
 
@@ -49,6 +56,49 @@ def test_options_with_a_value_show_it() -> None:
     assert "\n## `corpus copy OTHER_ROOT [OPTIONS]`\n" in page
 
 
+def test_blocks_of_the_page_about_the_configuration_are_configurations(tmp_path: Path) -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", PAGES["configuration.md"](), re.DOTALL)
+    assert blocks[0].count("\n") == 3  # The smallest: nothing but a folder with a name.
+    for block in blocks:
+        (tmp_path / "corpus.yaml").write_text(block)
+        assert Corpus.open(tmp_path / "corpus.yaml").config.sources[0].name == "books"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_within_a_generated_page_lead_to_a_heading(name: str) -> None:
+    page = PAGES[name]()
+    headings = {link(words, "").removeprefix("[](#").removesuffix(")") for words in re.findall("^#+ (.*)$", page, re.M)}
+    led_to = set(re.findall(r"\]\(#([^)]+)\)", page))
+    assert len(led_to) > 3
+    assert led_to <= headings
+
+
+def keys_below(page: str, *titles: str) -> list[str]:
+    sections = dict(part.partition("\n")[::2] for part in page.split("\n## "))
+    return [key for title in titles for key in re.findall(r"^\| `(\w+)` \| ", sections[title], re.M)]
+
+
+@pytest.mark.parametrize(
+    ("model", "titles"),
+    [
+        (LMDataset, ("`datasets[]` with `mode: lm`", "`datasets[]` with any `mode`")),
+        (DPODataset, ("`datasets[]` with `mode: dpo`", "`datasets[]` with any `mode`")),
+        (OlmoExport, ("`datasets[]` with `format: olmo`", "`datasets[]` with any `format`")),
+        (TokenizerFile, ("`tokenizer` with `kind: tokenizer_json`", "`tokenizer` with any `kind`")),
+        (Source, ("`sources[]`",)),
+    ],
+)
+def test_a_section_and_that_of_shared_keys_have_every_key_once(model: type[BaseModel], titles: Sequence[str]) -> None:
+    assert sorted(keys_below(PAGES["configuration.md"](), *titles)) == sorted(model.model_fields)
+
+
+def test_the_table_of_sections_leads_to_all_of_them() -> None:
+    page = PAGES["configuration.md"]()
+    table = page[page.index("| section |") : page.index("## Top level")]
+    headings = re.findall("^## (.*)$", page, re.M)
+    assert [words for words in headings if link(words, "").removeprefix("[]") not in table] == ["Top level"]
+
+
 def test_every_promise_names_a_test_that_exists() -> None:
     page = (FOLDER / "reliability.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(?:[\w/.]*::)?(test_\w+)`", page))
@@ -71,7 +121,7 @@ def shell_lines(page: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_the_tour_runs(tmp_path: Path) -> None:
-    for name in ("corpus.yaml", "dagster.yaml", "workspace.yaml"):
+    for name in ("corpus.yaml", "dagster.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)
     write_sample(tmp_path / "data" / "raw", megabytes=1)
     environment = {**os.environ, "PATH": PATH, "DAGSTER_HOME": str(tmp_path / ".dagster_home")}

@@ -21,7 +21,7 @@ from corpus_assets.raw.formats.names import FORMATS
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
 from corpus_assets.raw.sample import sources as sample_sources
 from corpus_assets.raw.sample import writing as sample
-from corpus_assets.raw.sample.sources import Installation, InstalledFile, Origin
+from corpus_assets.raw.sample.installed import OWN_NAME, Installation, InstalledFile, Origin, installation
 from corpus_assets.raw.sample.writing import SampleSummary, SourceSummary, take, write_sample
 from resources.errors import ConfigError, StorageError
 from resources.formats.documents import Document
@@ -43,7 +43,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
         {f"demo/module_{n}.py": f'# Copyright {n}\n"""Module {n}."""\n\ndef f():\n    "Does {n}."\n' for n in range(9)}
         | {"demo/LICENSE": "Do as you like.", "demo/README.md": "# Demo", "demo/fast.h": "int fast(void);\n"},
     )
-    monkeypatch.setattr(sample_sources, "installation", lambda: installed)
+    monkeypatch.setattr(sample, "installation", lambda: installed)
     return installed
 
 
@@ -143,7 +143,7 @@ def test_the_same_installation_gives_the_same_bytes(written: tuple[Path, SampleS
 
 def test_nothing_that_is_sampled_is_imported() -> None:
     before = set(sys.modules)
-    assert len(list(islice(sample_sources.docstrings(sample_sources.installation()), 500))) == 500
+    assert len(list(islice(sample_sources.docstrings(installation()), 500))) == 500
     assert not {name.partition(".")[0] for name in set(sys.modules) - before} & {
         "antigravity",
         "this",
@@ -176,7 +176,7 @@ def test_another_version_of_a_package_is_another_sample(
     write_sample(root)
     before = (root / "sample.json").read_bytes()
     newer = replace(tiny, descriptions=[(replace(ORIGIN, version="1.1"), "A demo.")])
-    monkeypatch.setattr(sample_sources, "installation", lambda: newer)
+    monkeypatch.setattr(sample, "installation", lambda: newer)
     write_sample(root)
     assert (root / "sample.json").read_bytes() != before
 
@@ -227,6 +227,34 @@ def test_an_interrupted_run_leaves_no_sample_and_the_next_one_makes_it(
     write_sample(root)
     assert (root / "sample.json").exists()
     assert not (tmp_path / ".raw.partial").exists()
+
+
+def _installed_in(folder: Path) -> str:
+    """A folder in which pip has installed one package of a module and a description."""
+    described = folder / "demo-1.0.dist-info"
+    described.mkdir(parents=True)
+    (folder / "demo.py").write_text('"""A demo."""\n')
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n\nA demo.\n")
+    (described / "RECORD").write_text("demo.py,,\ndemo-1.0.dist-info/METADATA,,\n")
+    return str(folder)
+
+
+def test_packages_are_found_in_a_folder_of_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `pip install --target` leaves them; the folder that pip uses by itself comes first, where it has packages."""
+    elsewhere, empty = _installed_in(tmp_path / "libs"), tmp_path / "empty" / "site-packages"
+    empty.mkdir(parents=True)
+    for path in ([elsewhere], [str(empty), elsewhere], [_installed_in(tmp_path / "site-packages"), elsewhere]):
+        monkeypatch.setattr(sys, "path", path)
+        found = installation()
+        assert [origin for origin, _ in found.descriptions] == [Origin("demo", "1.0", "unknown")]
+        assert found.packages[0].path.is_relative_to(elsewhere) == (path[0] != str(tmp_path / "site-packages"))
+
+
+def test_an_installation_without_packages_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    with pytest.raises(ConfigError, match=f"sample: no installed package is in {tmp_path}; valid is"):
+        write_sample(tmp_path / "raw", megabytes=1)
+    assert not (tmp_path / "raw").exists()
 
 
 @pytest.mark.parametrize("megabytes", [0.0, 0.4, 65.0, -1.0, float("nan"), float("inf")])
@@ -310,9 +338,9 @@ def test_reference_holds_topics_and_charts_of_scripts(tmp_path: Path) -> None:
 
 
 def test_the_real_installation_is_enough_for_every_source() -> None:
-    installed = sample_sources.installation()
+    installed = installation()
     assert not any("__editable__" in file.name or ".." in file.name for file in installed.packages)
-    assert sample_sources.OWN_NAME not in {origin.package for origin, _ in installed.descriptions}
+    assert OWN_NAME not in {origin.package for origin, _ in installed.descriptions}
     assert all(file.path.is_file() for file in installed.standard)
     for source in sample.SOURCES:
         if source.texts is not sample_sources.docstrings:  # plenty, but slow to parse

@@ -13,6 +13,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_assets.raw.binary import binary_kind
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.rows.faults import PassedOver
 from corpus_assets.raw.rows.rules import FormatOptions
@@ -22,7 +23,9 @@ from resources.errors import BadFileError, ConfigError
 from resources.formats.documents import Document
 from tests.raw.warc_files import conversion, record, response, zipped
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).filter(lambda text: text.strip())
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).filter(
+    lambda text: text.strip() and binary_kind(text.encode()) is None
+)
 
 
 def read(name: str, content: bytes, library: Any = None, limits: Limits | None = None) -> list[Document | BadRow]:

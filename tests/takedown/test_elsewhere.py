@@ -159,5 +159,5 @@ def test_a_list_that_changes_during_a_build_is_not_taken_for_that_of_the_plan(tm
     step = Step(corpus, corpus.graph["takedown_list"])
     (tmp_path / "legal.txt").write_text("two\n")
     (failed,) = step.run()
-    assert "remove.lists: a file that this follows from changed since the build began" in str(failed.error)
+    assert "remove.lists: a file that it is derived from changed since the build began" in str(failed.error)
     assert Step(corpus, corpus.graph["takedown_list"]).failures() == []

@@ -266,3 +266,17 @@ def test_probe_texts_are_the_same_and_valid_text() -> None:
     assert len(texts) > 3000
     assert all(text.encode().decode() == text for text in texts)
     assert any("<|endoftext|>" in text for text in texts)
+
+
+def test_an_accelerated_tokenizer_has_every_member_of_a_tokenizer() -> None:
+    reference = trained("members")
+    fast = accelerate(reference, "gigatoken", [])
+    members = [name for name in dir(Tokenizer) if not name.startswith("_")]
+    assert "vocab_size" in members and "decode" in members
+    for name in members:
+        mine, other = getattr(fast, name), getattr(reference, name)
+        assert callable(mine) if callable(other) else mine == other, name
+    assert fast.with_token("<|endoftext|>") is fast or fast.token_id("<|endoftext|>") is None
+    assert fast.with_token("<new>").token_id("<new>") == reference.vocab_size
+    with pytest.raises(AttributeError):
+        fast.no_such_member  # noqa: B018

@@ -98,7 +98,7 @@ def test_nothing_stays_of_runs_that_have_ended_however_they_were_started(server:
     assert ended(server, launch(server, ["raw_source", "normalized_documents"], shards)) == "SUCCESS"
     assert until(lambda: only_services(server)), server.processes()
     assert ended(server, launch(server, job="build_documents")) == "SUCCESS"
-    keys = [{"path": [name]} for name in ("minhashes", "band_keys")]
+    keys = [{"path": [name]} for name in ("short_documents", "minhashes", "band_keys")]
     found = server.ask(BACKFILL, p={"allPartitions": True, "assetSelection": keys})["launchPartitionBackfill"]
     query = "query($b: String!) { partitionBackfillOrError(backfillId: $b) { ... on PartitionBackfill { status } } }"
     asked = {"b": found["backfillId"]}

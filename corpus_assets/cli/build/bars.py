@@ -1,4 +1,4 @@
-"""The progress of a build on a terminal: a line for the whole, a bar per stage, and what happens between stages."""
+"""The progress of a build on a terminal: a line for the whole, a bar per stage, and the work between stages."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,7 +21,7 @@ WHOLE = "all"
 _WIDE, _BAR, _SHORT_BAR = 120, 40, 10
 """Columns of a console with room for long bars, and lengths of bars."""
 _NAME, _SHORT_NAME, _NUMBERS = 24, 8, 32
-"""Columns of a name, of one at least, and of what else a narrow console has to show before the words."""
+"""Columns of a name, its minimum, and the other columns that a narrow console shows before the words."""
 
 
 def new_bars(console: Console, *, disable: bool) -> Bars:
@@ -42,7 +42,7 @@ def new_bars(console: Console, *, disable: bool) -> Bars:
 
 
 class _More(ProgressColumn):
-    """Words behind a bar, which are made once a second at most, and only when the bar is drawn."""
+    """Words after a bar, computed at most once a second and only when the bar is drawn."""
 
     max_refresh = 1.0
 
@@ -53,10 +53,7 @@ class _More(ProgressColumn):
 
 
 class BarPerStage(Progress):
-    """A bar for the whole and one per stage; below them one whose word says what happens between stages.
-
-    Errors appear above them.
-    """
+    """A bar for the whole and one per stage; below them one for work between stages. Errors appear above them."""
 
     def __init__(self, bars: Bars, at_first: Callable[[], str]) -> None:
         """at_first: a sentence for the moment when it is known that there is something to compute."""
@@ -137,9 +134,9 @@ class BarPerStage(Progress):
 
 
 def whole_words(work: Work) -> str:
-    """Returns how a build goes: time left, partitions being computed, raw bytes per second, and memory.
+    """Returns the state of a build: time left, partitions being computed, raw bytes per second, and memory.
 
-    A narrow console cuts the end. What is not known yet is left out.
+    A narrow console cuts the end. Unknown values are left out.
     """
     parts = [*rest_words(work.left()), f"{work.running} running", *speed_words(work.bytes_per_second())]
     return ", ".join([*parts, f"{size(resident())} of memory"])

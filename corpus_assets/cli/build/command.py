@@ -1,4 +1,4 @@
-"""`corpus build`: shows how the build goes, and prints the report at its end."""
+"""`corpus build`: shows the progress of the build, and prints the report at its end."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -39,9 +39,9 @@ _NUMBERS = {"kept": "which documents are kept", "train": "rows for training", "h
 
 @dataclass(frozen=True)
 class Said:
-    """What a build says: one JSON object at its end, events as JSON, or words; with `quiet` only failures and the end.
+    """The output of a build: one JSON object at its end, events as JSON, or words.
 
-    log_level: the least that its log holds.
+    quiet: print only failures and the end. log_level: the lowest level in the log.
     """
 
     as_json: bool = False
@@ -122,9 +122,9 @@ def _as_json(report: Report, log: Path | None, build_log: Path | None) -> dict[s
 
 
 def _show(out: Console, report: Report, corpus: Corpus, log: str | None, *, quiet: bool = False) -> None:
-    """Prints the report. Errors of partitions were printed when they happened; here are all the others.
+    """Prints the report, with the errors that were not printed when they happened.
 
-    log: the file with all errors, if there are any. quiet: leave out all that is no failure, but the last line.
+    log: the file with all errors, if there are any. quiet: print only failures and the last line.
     """
     if not quiet:
         _show_summary(out, report.summary)
@@ -166,12 +166,12 @@ def _show(out: Console, report: Report, corpus: Corpus, log: str | None, *, quie
 
 
 def _near(place: str) -> str:
-    """Returns a path as it is written from the current folder, if it lies below it."""
+    """Returns a path relative to the current folder, if it lies below it."""
     return place.removeprefix(f"{Path.cwd()}/")
 
 
 def _not_said_yet(report: Report) -> dict[str, str]:
-    """Returns the failures of earlier builds: those of partitions that this build did not try."""
+    """Returns the failures of earlier builds that concern partitions which this build did not try."""
     tried = {line.partition(": ")[0] for line in report.failed}
     return {name: words for name, words in report.causes.failed.items() if name not in tried}
 

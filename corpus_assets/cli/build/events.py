@@ -16,7 +16,7 @@ from resources.stage.declaration import Stage
 from resources.stage.jobs.job import Outcome
 
 _EVERY = 1.0
-"""Seconds between two events that say how far the build is."""
+"""Seconds between two progress events."""
 
 
 class Events(Progress):

@@ -1,4 +1,4 @@
-"""What memory a build may take, in words, before it takes it."""
+"""The memory that a build may take, in words, before it starts."""
 
 from contextlib import suppress
 
@@ -8,9 +8,9 @@ from resources.engine.memory import most_of, share_of
 
 
 def memory_words(corpus: Corpus) -> str:
-    """Returns how much memory the workers of a machine may take together, and whether this one has that.
+    """Returns how much memory the workers of a machine may take together, and whether this machine has it.
 
-    The engine on a cluster has looked itself whether there are machines with that memory.
+    The engine on a cluster checks itself whether machines have that memory.
     """
     import psutil
 
@@ -20,7 +20,7 @@ def memory_words(corpus: Corpus) -> str:
 
 
 def resident() -> int:
-    """Returns the bytes of memory that this process and all below it hold now; pages that they share count for each."""
+    """Returns the bytes of memory that this process and its descendants hold now; shared pages count for each."""
     import psutil
 
     process, found = psutil.Process(), 0

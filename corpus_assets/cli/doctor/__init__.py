@@ -1,1 +1,1 @@
-"""`corpus doctor`, and what it looks at."""
+"""`corpus doctor` and its checks."""

@@ -24,7 +24,7 @@ def run(config: Path | None, *, as_json: bool) -> int:
 
 
 def _findings(config: Path | None) -> Iterator[Finding]:
-    """Yields what was found; where packages are missing, as far as the rest loads without them."""
+    """Yields the findings; if packages are missing, only those of checks that load without them."""
     yield Finding("python", f"{platform.python_version()}, {sys.executable}")
     try:
         from corpus_assets.cli.doctor.packages import compared

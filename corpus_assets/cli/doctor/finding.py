@@ -1,11 +1,11 @@
-"""What `corpus doctor` finds."""
+"""A finding of `corpus doctor`."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line. advice: what to do about it; nothing if all is well. broken: no build can succeed before that."""
+    """One line. advice: what to do; empty if all is well. broken: no build can succeed until it is done."""
 
     subject: str
     found: str

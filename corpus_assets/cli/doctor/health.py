@@ -1,4 +1,4 @@
-"""Finds out whether this machine can build a corpus, and about what a first build takes; changes nothing."""
+"""Checks whether this machine can build a corpus, and estimates a first build; changes nothing."""
 
 import os
 import shutil
@@ -26,13 +26,13 @@ from resources.storage.s3 import store as s3
 
 CGROUP = Path("/sys/fs/cgroup")
 SCARCE = 2_000_000_000
-"""Bytes below which a disk is nearly full, for what does not grow with the raw files, or as long as nobody knows."""
+"""Free bytes below which a disk counts as nearly full, unless the need is known from the raw files."""
 
 _TEXTS = ["the quick brown fox jumps over the lazy dog 12345", "Grüße, 世界!\n\tdef f(x): return x"]
 
 
 class Need(NamedTuple):
-    """Bytes of free disk below which there is too little, and why in words."""
+    """Bytes of free disk that are needed, and the reason in words."""
 
     bytes: int
     words: str
@@ -134,7 +134,7 @@ def _memory_limits() -> Iterator[int]:
 
 
 def _engine(corpus: Corpus) -> Finding:
-    """Opens the engine; of a Ray cluster every machine proves that it has our code and sees the store."""
+    """Opens the engine; every machine of a Ray cluster is checked for the project's code and access to the store."""
     kind = corpus.config.engine.kind
     try:
         engine = corpus.engine
@@ -161,13 +161,13 @@ def _on_cluster(corpus: Corpus, said: str) -> Finding:
 
 
 def _bucket(storage: s3.S3Storage) -> Finding:
-    """Does what a build does first: writes and removes a small object under conditions, and lists old uploads."""
+    """Tries the first steps of a build: writes and removes a small object under conditions, and lists old uploads."""
     try:
-        next(storage.folders("ledger"), None)  # Some stores make a bucket that is not there when it is written to.
+        next(storage.folders("ledger"), None)  # Some stores create a missing bucket at the first write.
         holds = storage.holds_conditions
         storage.abandoned()
     except (CorpusError, OSError) as error:
-        return Finding("storage", str(error), "make the bucket readable and writable (docs/stores.md)", broken=True)
+        return Finding("storage", str(error), "make the bucket readable and writable (corpus docs stores)", broken=True)
     found = f"{storage.place}: can be written, conditional writes: {'yes' if holds else 'no'}"
     advice = "" if holds else "start one build at a time: the store does not keep a second one out for certain"
     return Finding("storage", found, advice)
@@ -202,12 +202,12 @@ def _first_build(corpus: Corpus) -> tuple[Finding, Need]:
 
 
 def _unknown(raw: int) -> Need:
-    """Returns what is needed at least as long as nobody knows: each stage with texts stores about all that it keeps."""
+    """Returns the least need while nothing is known: each stage with texts stores about all that it keeps."""
     return _LITTLE if raw < SCARCE else Need(raw, f"the raw files alone have {size(raw)}")
 
 
 def _folder(subject: str, folder: Path, key: str, needed: Need = _LITTLE) -> Finding:
-    """Looks for room and the right to write."""
+    """Checks free space and the permission to write."""
     try:
         free = shutil.disk_usage(_writable(folder)).free
     except OSError as error:
@@ -227,7 +227,7 @@ def _writable(folder: Path) -> Path:
 def _database() -> Finding:
     """Connects to the database that holds Dagster's runs and events."""
     if fault := postgres.fault():
-        return Finding("database", fault, "start it, or correct the variable (docs/postgres.md)", broken=True)
+        return Finding("database", fault, "start it, or correct the variable (corpus docs postgres)", broken=True)
     return Finding("database", f"that of ${postgres.VARIABLE} can be reached")
 
 

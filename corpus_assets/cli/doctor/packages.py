@@ -1,4 +1,4 @@
-"""Compares the installed packages with the locked ones, as far as the product itself needs them."""
+"""Compares the installed packages that the product needs with the locked versions."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ _PINNED = re.compile(r"^([\w.-]+==[^\\\n]+)", re.MULTILINE)
 
 
 def compared() -> Finding:
-    """Says which packages are missing, or of another version than the locked one."""
+    """Returns the findings on packages that are missing or have another version than the locked one."""
     wanted = locked()
     if wanted is None:
         return Finding("packages", "installed without requirements.lock; versions are not compared")
@@ -32,9 +32,9 @@ def compared() -> Finding:
 
 
 def locked() -> dict[str, str] | None:
-    """Returns by name the locked versions of what the product needs here; None if it was installed without the lock.
+    """Returns the locked versions of the needed packages by name; None for an installation without the lock.
 
-    Packages of extras alone, such as those of the tests, are locked too, but an installation may be without them.
+    Packages that only extras need, such as those of the tests, are locked too, but may be absent.
     """
     lock, project = FOLDER / LOCK, FOLDER / PROJECT
     if not (lock.is_file() and project.is_file()):
@@ -46,7 +46,7 @@ def locked() -> dict[str, str] | None:
 
 
 def _needed(dependencies: list[str]) -> set[str]:
-    """Returns the names of these packages and of all that they need, as far as they are installed."""
+    """Returns the names of these packages and of all installed ones that they need."""
     found: set[tuple[str, str]] = set()
     left = list(map(Requirement, dependencies))
     while left:

@@ -1,1 +1,1 @@
-"""Commands that answer a question about what is built, and compute nothing."""
+"""Commands that answer questions about a built corpus and compute no partition."""

@@ -1,4 +1,4 @@
-"""Arguments of the commands that answer a question about what is built, and change nothing."""
+"""Arguments of the commands that answer questions about a built corpus."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,11 +28,12 @@ def show(
     record: Annotated[
         bool | None,
         typer.Option(
-            help="Print the commit record, after the rows; by default before them if none are chosen, else not at all."
+            help="Print the commit record after the rows; by default it is printed before them, or not at all if "
+            "rows are chosen."
         ),
     ] = None,
 ) -> None:
-    """Show a partition: the rows asked for, or its commit record and its first rows."""
+    """Show a partition: chosen rows, or its commit record and first rows."""
     from corpus_assets.cli.questions.given_rows import given
     from corpus_assets.cli.questions.show import Asked, run
     from corpus_assets.cli.questions.wanted import wanted
@@ -53,7 +54,7 @@ def packing(
     long_documents: Annotated[
         str | None,
         typer.Option(
-            "--long", help="Documents longer than a row: fold, cut or drop; by default as the dataset does, else fold."
+            "--long", help="Documents longer than a row: fold, cut or drop; by default as in the dataset, else fold."
         ),
     ] = None,
     methods: Annotated[
@@ -78,7 +79,7 @@ def trace(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which document a token comes from: source, id, raw file and row, and the text around it."""
+    """Find the document of a token: source, id, raw file and row, and the text around it."""
     from corpus_assets.cli.questions.trace import run
 
     run(config, dataset, file, (row, position), as_json=as_json)
@@ -101,11 +102,14 @@ def why(
     dataset: Annotated[str | None, typer.Option(help="The dataset that the file belongs to.")] = None,
     position: Annotated[int, typer.Option(help="Id in that row, from 0.", min=0)] = 0,
     seconds: Annotated[
-        float, typer.Option(help="Time for searching rows of HDF5, which hold no way back; 0 leaves them.", min=0)
+        float,
+        typer.Option(
+            help="Seconds for searching rows of HDF5, which do not record their documents; 0 skips them.", min=0
+        ),
     ] = 10.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Say where a document went, stage by stage: what dropped it, or which token files hold it."""
+    """Follow a document stage by stage: what dropped it, or which token files hold it."""
     from corpus_assets.cli.questions.why import Asked, run
 
     run(config, Asked(what, row, source, dataset, position, seconds), as_json=as_json)
@@ -119,14 +123,14 @@ def diff(
     config: ConfigOption = None,
     *,
     since: Annotated[
-        str | None, typer.Option(help="Compare with what the last build up to that day or time (UTC) left.")
+        str | None, typer.Option(help="Compare with the state after the last build up to that day or time (UTC).")
     ] = None,
     asset: Annotated[str, typer.Option(help="Whose documents are compared.")] = "normalized_documents",
-    examples: Annotated[int, typer.Option(help="Ids of each kind that are named.", min=0, max=1000)] = 5,
+    examples: Annotated[int, typer.Option(help="How many ids of each kind to list.", min=0, max=1000)] = 5,
     as_json: JsonOption = False,
-    page: Annotated[Path | None, typer.Option("--html", help="Write a page that needs no other file.")] = None,
+    page: Annotated[Path | None, typer.Option("--html", help="Write a self-contained HTML page.")] = None,
 ) -> None:
-    """Say what differs between two stores, a store and a report, or a corpus and its build before."""
+    """Compare two stores, a store with a report, or a corpus with its previous build."""
     from corpus_assets.cli.questions.diff import Asked, run
 
     run(config, Asked(old, new, since, asset, examples), as_json=as_json, page=page)

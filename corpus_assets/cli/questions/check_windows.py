@@ -9,12 +9,12 @@ from resources.formats.codecs import open_gzip
 
 
 def run(files: list[Path], rule: Rule) -> int:
-    """Checks all files and prints what is bad; returns the exit code, 1 if anything is."""
+    """Checks all files and prints bad lines; returns the exit code, 1 if there are any."""
     return max([_check(file, rule) for file in files], default=0)
 
 
 def _check(path: Path, rule: Rule) -> int:
-    """Prints the bad lines of a file as they are met, then how many lines there are and which of them are bad."""
+    """Prints the bad lines of a file as they are found, then the number of lines and the bad ones."""
     out, failed, lines = output(), list[int](), 0
     try:
         with path.open("rb") as raw, open_gzip(raw) if path.suffix == ".gz" else raw as content:

@@ -1,4 +1,4 @@
-"""`corpus diff`: what differs between two stores, a store and a kept report, or a store and an earlier build."""
+"""`corpus diff`: the differences of two stores, a store and a kept report, or a store and an earlier build."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,9 @@ from resources.errors import ConfigError
 class Asked:
     """What is compared. old, new: stores or reports; by default the corpus of the configuration, now and before.
 
-    since: a time. asset: whose documents are compared. examples: ids of each kind that are named.
+    since: a time.
+    asset: whose documents are compared.
+    examples: ids of each kind that are named.
     """
 
     old: Path | None = None

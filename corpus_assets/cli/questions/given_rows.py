@@ -1,4 +1,4 @@
-"""Which rows `corpus show --row` asks for, and reads them by the index of their file, where it has one."""
+"""The rows that `corpus show --row` asks for, read with the index of their file if it has one."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,10 @@ _WITH_ROWS = (LINES, SEGMENTED_LINES, HDF5)
 
 
 def given(asked: Sequence[str]) -> list[range] | None:
-    """Returns the rows asked for, in order and each once; None if none are. `ConfigError` for what is no row."""
+    """Returns the requested rows, in order and each once; None if there are none.
+
+    `ConfigError` for a value that is no row.
+    """
     found: list[range] = []
     for one in sorted(map(_parsed, asked), key=lambda rows: rows.start):
         if found and one.start <= found[-1].stop:
@@ -63,7 +66,7 @@ def files_with_rows(record: Record, rows: Sequence[range]) -> list[FileRecord]:
 
 
 def within(rows: Sequence[range], total: int) -> list[range]:
-    """Returns the rows that a file of so many rows has."""
+    """Returns the part of the ranges that a file with so many rows has."""
     return [range(one.start, min(one.stop, total)) for one in rows if one.start < total]
 
 

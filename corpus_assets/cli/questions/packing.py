@@ -1,4 +1,4 @@
-"""`corpus packing`: what methods of packing make of the lengths of a dataset's documents, as a table and a plot."""
+"""`corpus packing`: compares methods of packing on the lengths of a dataset's documents, as a table and a plot."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ from resources.errors import ConfigError
 
 
 class Asked(NamedTuple):
-    """The arguments of the command; None for what the dataset decides. methods: by name; none means all."""
+    """The arguments of the command; None for values that the dataset decides. methods: by name; none means all."""
 
     dataset: str
     length: int | None = None
@@ -29,7 +29,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What methods make of a dataset. truncated_tokens: ids of long documents that no method gets."""
+    """The results of methods for a dataset. truncated_tokens: ids of long documents that are cut before packing."""
 
     dataset: str
     sequence_length: int
@@ -61,7 +61,7 @@ def run(config: Path | None, asked: Asked, *, as_json: bool, plot: Path | None) 
 
 
 def compared(corpus: Corpus, asked: Asked, names: Sequence[str]) -> Comparison:
-    """Returns what the named methods make of a dataset. ConfigError for what cannot be asked of it."""
+    """Returns the results of the named methods for a dataset. ConfigError for arguments that do not fit it."""
     dataset = measured(corpus, asked.dataset)
     length, depth = asked.length or dataset.length, asked.depth or dataset.depth
     if length is None:

@@ -1,4 +1,4 @@
-"""`corpus show`: prints rows of a partition that are asked for, or its commit record and first rows, for a person."""
+"""`corpus show`: prints chosen rows of a partition, or its commit record and first rows, for a person."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -34,9 +34,11 @@ Decode = Callable[[NDArray[np.int32]], str]
 
 @dataclass(frozen=True)
 class Asked:
-    """Which rows are shown: the first `rows`, only those that are `wanted`, or instead the `given` ones, in order.
+    """The rows to show.
 
-    wanted: chooses among the rows of files with JSON lines; other files are then left out. given: counted from 0.
+    rows: how many to show at most, from the first.
+    wanted: chooses among the rows of files with JSON lines; other files are then left out.
+    given: numbers of rows to show instead, counted from 0.
     record: whether the commit record is printed, after the rows. None: before them, unless rows are chosen.
     """
 
@@ -86,7 +88,7 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Ask
 
 
 def _not_there(name: str, partition: str | None, known: Sequence[str]) -> str:
-    """Returns in words why there is nothing to show. known: the partitions of the asset that are built."""
+    """Returns in words why there is nothing to show. known: the built partitions of the asset."""
     there = f"; there are {', '.join(known[:10])}{' ...' if len(known) > 10 else ''}" if known else ""
     if partition is None:
         return f"{name} is built partition by partition: name one{there}" if known else f"{name} is not built"
@@ -108,7 +110,7 @@ def _record(record: Record) -> Iterator[str]:
 
 
 def _first_inputs(record: Record) -> Iterator[tuple[str, str]]:
-    """Yields the first inputs with their digests, and how many more there are, if that is so."""
+    """Yields the first inputs with their digests, and the number of further ones, if any."""
     yield from islice(record.inputs.items(), _INPUTS)
     if len(record.inputs) > _INPUTS:
         yield "...", f"{len(record.inputs) - _INPUTS:,} more"
@@ -132,7 +134,7 @@ def _rows(corpus: Corpus, record: Record, file: FileRecord, asked: Asked) -> Ite
 
 
 def _first_rows(corpus: Corpus, file: FileRecord, asked: Asked) -> Iterator[str]:
-    # Of a file of lines all may have to be looked at, since only some are wanted.
+    # All lines of a file may have to be examined, since only some are wanted.
     limit = asked.rows if asked.wanted is None else file.rows or sys.maxsize
     lines = format_of(file.path).preview(corpus.storage.open, file.path, limit)
     return lines if asked.wanted is None else islice(filter(asked.wanted, lines), asked.rows)
@@ -151,7 +153,7 @@ def _document(corpus: Corpus, file: FileRecord, rows: int) -> Iterator[str]:
 
 
 def _token_rows(corpus: Corpus, record: Record, tokens: HDF5Rows, rows: Sequence[range]) -> Iterator[str]:
-    # Row by row, since a range may be the whole file; its reader keeps the chunk that they are in.
+    # Row by row, since a range may be the whole file; the reader keeps their chunk.
     numbered = ((number, tokens[number : number + 1][0]) for one in rows for number in one)
     if not is_described(tokens.features):
         yield from (_short(str(row)) for _, row in numbered)
@@ -177,7 +179,7 @@ def _decoder(corpus: Corpus, record: Record, digest: object) -> Decode | None:
             continue
         try:
             tokenizer = load_tokenizer_of(Partition(corpus.storage, stored), separator)
-        except (FileNotFoundError, CorpusError):  # gone, or not what its record says
+        except (FileNotFoundError, CorpusError):  # missing, or different from its record
             continue
         if tokenizer.digest == digest:
             return tokenizer.decode

@@ -21,7 +21,7 @@ from resources.stage.partition import Partition
 
 
 class Counted(msgspec.Struct):
-    """Documents, bytes of text and tokens of one source in a token stream; separators are no tokens of a document."""
+    """Documents, bytes of text and tokens of one source in a token stream; separators do not count."""
 
     stream: str
     source: str
@@ -31,9 +31,9 @@ class Counted(msgspec.Struct):
 
 
 class OfSource(msgspec.Struct):
-    """What a dataset in HDF5 holds of one source: documents, bytes of text, ids with separators, labels in the loss.
+    """The share of one source in an HDF5 dataset: documents, bytes of text, ids with separators, labels in the loss.
 
-    loss_tokens: None where labels are not followed back to their documents.
+    loss_tokens: None where labels are not assigned to documents.
     """
 
     documents: int = 0
@@ -45,9 +45,11 @@ class OfSource(msgspec.Struct):
 class Dataset(msgspec.Struct):
     """The tokens of a dataset.
 
-    rows: of HDF5 files, else windows or documents. tokens: with separators, without padding. partitions: how many of
-    `of` are built; the numbers are theirs. by_source: of a dataset in HDF5; None if a partition was made before sources
-    were counted. The other datasets are made of the streams.
+    rows: of HDF5 files, else windows or documents.
+    tokens: with separators, without padding.
+    partitions: how many of `of` are built; the numbers are theirs.
+    by_source: of a dataset in HDF5; None if a partition was made before sources were counted. The other datasets are
+        made of the streams.
     """
 
     name: str
@@ -111,7 +113,7 @@ def _of_export(made: list[Partition]) -> Mapping[str, Any]:
 
 
 def _of_rows(made: list[Partition], sequences: list[Partition]) -> Mapping[str, Any]:
-    """Returns the numbers of files. sequences: the partitions that counted the tokens, as they made rows of texts."""
+    """Returns the numbers of files. sequences: the partitions that made rows of texts and counted tokens."""
     counted = [partition.counters(H5_DATASET_STATS) for partition in made]
     keys = {"rows": "num_sequences", "loss_tokens": "loss_valid_tokens"}
     found = {ours: sum(int(one[theirs]) for one in counted) for ours, theirs in keys.items()}
@@ -120,7 +122,7 @@ def _of_rows(made: list[Partition], sequences: list[Partition]) -> Mapping[str, 
 
 
 def _by_source(made: list[Partition]) -> dict[str, OfSource] | None:
-    """Returns what was made of the documents of each source, in the order of names."""
+    """Returns the numbers of each source, in the order of names."""
     total: dict[str, Counter[str]] = {}
     for partition in made:
         if (found := partition.record.statistics.get("by_source")) is None:

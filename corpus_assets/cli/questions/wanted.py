@@ -1,4 +1,4 @@
-"""Which rows `corpus show` is asked for: `--id` and `--where`."""
+"""The rows that `corpus show` chooses by `--id` and `--where`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from resources.documents.names import is_named
 from resources.errors import ConfigError
 
 Wanted = Callable[[str], bool]
-"""Returns whether a row, as JSON, is one of those asked for."""
+"""Returns whether a row, as JSON, is wanted."""
 
 
 def wanted(document_id: str | None, where: Sequence[str]) -> Wanted | None:
-    """Returns what chooses rows; None if all are asked for. ConfigError for a condition without `=`.
+    """Returns the function that chooses rows; None if all are wanted.
 
-    document_id: an id, or the name of a document as it is printed.
+    ConfigError for a condition without `=`. document_id: an id, or the printed name of a document.
     """
     conditions = []
     for condition in where:
@@ -47,7 +47,7 @@ _ABSENT = object()
 
 
 def _inside(row: Any, key: str) -> Any:
-    """Returns the value under a key, or under a path of keys with dots between them."""
+    """Returns the value under a key, or under keys joined by dots."""
     if not isinstance(row, dict):
         return _ABSENT
     if key in row:

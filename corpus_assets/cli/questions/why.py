@@ -1,4 +1,4 @@
-"""`corpus why`: where a document went, stage by stage, and the reason where it ended."""
+"""`corpus why`: follows a document stage by stage, and gives the reason where it was dropped."""
 
 import shlex
 from collections.abc import Iterator
@@ -23,10 +23,13 @@ ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked for.
+    """The document to follow.
 
-    what: a name of a document (`tracing.names`), or with a row a raw file, its shard, or a file of a dataset. source:
-    of the document. dataset: of the file. position: of the token in the row. seconds: for searching rows of HDF5.
+    what: a name of a document (`tracing.names`), or with a row a raw file, its shard, or a file of a dataset.
+    source: of the document.
+    dataset: of the file.
+    position: of the token in the row.
+    seconds: for searching rows of HDF5.
     """
 
     what: str
@@ -38,7 +41,7 @@ class Asked:
 
 
 def run(config: Path | None, asked: Asked, *, as_json: bool) -> None:
-    """Prints the ways of the documents that are asked for."""
+    """Prints the steps of the wanted documents."""
     look = Look(Corpus.open(config, read_only=True))
     ways = list(ways_of(look, asked))
     if as_json:
@@ -51,7 +54,7 @@ def run(config: Path | None, asked: Asked, *, as_json: bool) -> None:
 
 
 def ways_of(look: Look, asked: Asked) -> Iterator[Way]:
-    """Yields the ways of the documents that are asked for; `ConfigError` if there is none."""
+    """Yields the steps of the wanted documents; `ConfigError` if there is none."""
     if asked.dataset is not None:
         yield _of_token(look, asked, asked.dataset)
     elif asked.row is not None:
@@ -62,7 +65,7 @@ def ways_of(look: Look, asked: Asked) -> Iterator[Way]:
 
 
 def _of_token(look: Look, asked: Asked, dataset: str) -> Way:
-    """Returns the way of the document of a token."""
+    """Returns the steps of the document of a token."""
     known = [entry["name"] for entry in look.corpus.settings.values["datasets"]]
     if dataset not in known:
         raise ConfigError(f"no dataset named {dataset!r}; there are {', '.join(known)}{did_you_mean(dataset, known)}")
@@ -83,9 +86,9 @@ def _of_token(look: Look, asked: Asked, dataset: str) -> Way:
 
 
 def _named(look: Look, asked: Asked) -> list[Match]:
-    """Returns the documents that a name means; `ConfigError` lists them if these are several.
+    """Returns the documents that a name means; `ConfigError` lists them if there are several.
 
-    Of a text all are returned that have it, and of an id all of a source.
+    For a text all documents that have it are returned, and for an id all of a source.
     """
     matches = named(look, asked.what, asked.source)
     if not matches.found:

@@ -35,7 +35,7 @@ SAME = (
     *("inverted_mask", "seed", "fim_rate", "spm_rate", "prompt_prefix", "completion_prefix", "eos_after_prompt"),
     *("max_prompt_length", "response_delimiter", "chat_template", "user_role", "assistant_role"),
 )
-"""Options that have Cerebras' names here too."""
+"""Options that have the same names in Cerebras' Model Zoo and here."""
 ELSEWHERE = {
     "metadata_files": "give `input` with `location` and `glob`",
     "output_dir": "`storage.root` says where everything goes",
@@ -54,15 +54,15 @@ NO_EFFECT = {
 def clear_names(values: Mapping[str, Any], modes: Mapping[str, str], packed_by_text: Container[str]) -> dict[str, Any]:
     """Returns one entry of `datasets` with our names; ValueError for a name given twice, or without a meaning here.
 
-    modes: our modes by Cerebras' names of them. packed_by_text: those that Cerebras packs one chunk of text at a time.
+    modes: our modes by Cerebras' names. packed_by_text: modes that Cerebras packs one chunk of text at a time.
     """
     elsewhere = ELSEWHERE | NO_EFFECT
-    # None is Cerebras' own default of these, and says nothing.
+    # None is Cerebras' default for these, so it sets nothing.
     absent = {name for name in elsewhere.keys() | IN_INPUT.keys() if values.get(name) is None}
     values = {name: value for name, value in values.items() if name not in absent}
     for name, why in elsewhere.items():
         if name in values:
-            raise ValueError(f"{name} is not given for a dataset: {why}")
+            raise ValueError(f"{name} cannot be set for a dataset: {why}")
     if "mode" in values:
         values["mode"] = mode_named(values["mode"], modes)
     values = _renamed(values, OPTIONS)
@@ -71,7 +71,7 @@ def clear_names(values: Mapping[str, Any], modes: Mapping[str, str], packed_by_t
         _put(values, "long_documents", "fold" if values.pop("fold_long_doc") else "drop", "fold_long_doc")
     if isinstance(size := values.get("max_chunk_size"), int):
         del values["max_chunk_size"]
-        if values.get("mode") in packed_by_text:  # Elsewhere it only says how large Cerebras' files are.
+        if values.get("mode") in packed_by_text:  # In other modes it only sets the size of Cerebras' files.
             _put(values, "packing_text", size * 1024, "max_chunk_size")
     _take_input(values)
     _take_tokenizer(values)
@@ -108,7 +108,7 @@ def _put(values: dict[str, Any], name: str, value: Any, given: str) -> None:
 
 
 def _take_split(values: dict[str, Any]) -> None:
-    """Write `split_text_to_tokenize` with `chunk_len_to_split` (2000 characters by default) as `split_text`."""
+    """Replaces `split_text_to_tokenize` and `chunk_len_to_split` (2000 characters by default) by `split_text`."""
     length = values.pop("chunk_len_to_split", 2000)
     if isinstance(split := values.get("split_text_to_tokenize"), bool):
         del values["split_text_to_tokenize"]
@@ -117,7 +117,7 @@ def _take_split(values: dict[str, Any]) -> None:
 
 
 def _take_input(values: dict[str, Any]) -> None:
-    """Put into `input` what Cerebras says of the files beside everything else."""
+    """Moves Cerebras' options about files into `input`."""
     given = {name: values.pop(name) for name in IN_INPUT if name in values}
     if not given:
         return
@@ -130,7 +130,7 @@ def _take_input(values: dict[str, Any]) -> None:
 
 
 def _take_tokenizer(values: dict[str, Any]) -> None:
-    """Put Cerebras' keys into the section `tokenizer`, beside the keys that it already has."""
+    """Adds Cerebras' keys to the section `tokenizer`."""
     given = dict(_tokenizer(values))
     own = values.get("tokenizer")
     if not given:

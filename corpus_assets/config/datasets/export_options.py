@@ -20,7 +20,7 @@ class Export(Cleaning, Reading):
 
     most_ids: size of the vocabulary up to which the format can hold ids; None: 2^31 - 1.
     keeps_empty: rows of files of its own whose text is empty are documents; else they are bad rows.
-    later: options that a format did not have at first: unset, they are in no recipe, and files made before stay fresh.
+    later: options that were added to a format later. Unset ones are in no recipe, so that older files stay fresh.
     """
 
     most_ids: ClassVar[int | None] = None
@@ -28,30 +28,30 @@ class Export(Cleaning, Reading):
     later: ClassVar[Set[str]] = frozenset()
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
-    weights: Weights | None = Field(None, description="tokens by source; by default those of the documents as they are")
-    separator: Separator = Field("after", description="where the separator of documents stands")
+    weights: Weights | None = Field(None, description="tokens by source; by default those of the documents")
+    separator: Separator = Field("after", description="place of the separator of documents")
     separator_token: Annotated[str | None, TOKEN] = Field(
         None, description="the separator; by default end-of-text after, and begin-of-text before, if there is one"
     )
 
     @property
     def separator_texts(self) -> tuple[str | None, str | None] | None:
-        """Returns the texts whose ids stand before and after each document, where such are given for the separator."""
+        """Returns the configured texts whose ids stand before and after each document."""
         return None
 
     @property
     def first_token(self) -> str | None:
-        """Returns the token before each document beside the separator after it, where there are both."""
+        """Returns the token before each document, if there is one besides the separator after it."""
         return None
 
     @property
     def keeps_own_separators(self) -> bool:
-        """Returns whether a document that begins or ends with a separator by itself gets no other there."""
+        """Returns whether a document that already begins or ends with a separator gets no second one."""
         return False
 
     @property
     def more_parameters(self) -> Mapping[str, Any]:
-        """Returns what files depend on beside the options: only datasets that it is said of are made anew for it."""
+        """Returns further parameters that files depend on; only datasets that have them depend on them."""
         return {}
 
     @property

@@ -1,7 +1,7 @@
-"""`datasets` of `corpus.yaml` in the formats of trainers: all sections, and what is asked of them.
+"""`datasets` of `corpus.yaml` in the formats of trainers: all sections, and functions over them.
 
-All of them are made of one token stream, the ids of whole documents (docs/exports.md). How files are written:
-`corpus_assets/export/formats`, one module per format.
+All are made from one token stream, the ids of whole documents (docs/exports.md). `corpus_assets/export/formats` writes
+the files, with a module per format.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -85,8 +85,9 @@ def keeps_empty(entry: Mapping[str, Any]) -> bool:
 
 
 def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of an export without its mode; ValueError for a mode that is not about plain texts, and for
-    windows in a format of whole documents.
+    """Returns the values of an export without its mode.
+
+    ValueError for a mode that does not hold plain texts, and for windows in a format of whole documents.
     """
     mode = entry.get("mode", "lm")
     if mode != "lm":
@@ -94,7 +95,7 @@ def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
     name = entry["format"]
     if "sequence_length" in entry and "sequence_length" not in EXPORTS[name].model_fields:
         why = "its key is window" if name == "amber" else "it holds documents uncut: the trainer cuts them"
-        raise ValueError(f"sequence_length does not go with `format: {name}`: {why}")
+        raise ValueError(f"sequence_length is not valid with `format: {name}`: {why}")
     return {key: value for key, value in entry.items() if key != "mode"}
 
 
@@ -104,5 +105,5 @@ def format_name(section: Export) -> str:
 
 
 def export_section(values: Mapping[str, Any]) -> Export:
-    """Returns the section of values that were checked before, or of those of them that files depend on."""
+    """Returns the section for values that were checked before, or for the part of them that files depend on."""
     return EXPORTS[values["format"]].model_construct(None, **values)

@@ -1,4 +1,4 @@
-"""Options that several modes of `datasets` share: how texts are cleaned, cut and packed, and what is learned.
+"""Options that several modes of `datasets` share: cleaning, cutting and packing of texts, and the loss.
 
 The functions that clean, cut and pack take these sections, so they work for every mode that has the options.
 """
@@ -23,24 +23,24 @@ PairTruncation = Literal["discard", "prompt_start", "prompt_end", "completion_en
 class Cleaning(Section):
     """How a text is cleaned before it is tokenized, in this order (docs/formats/cerebras-hdf5.md "Cleaning").
 
-    strips: in the end, white space at both ends is left out.
+    strips: whether white space at both ends is removed at the end.
     """
 
     strips: ClassVar[bool] = False
 
     ftfy: Ftfy = Field(
         False,
-        description="mend texts with ftfy before tokenizing, which changes entities, ligatures, widths and quotes "
-        "too; or `{uncurl_quotes: false}` and the like, to mend without that",
+        description="fix texts with ftfy before tokenizing, including entities, ligatures, widths and quotes; or "
+        "a section such as `{uncurl_quotes: false}` to leave some of these out",
     )
     normalization: NormalizationForm | None = Field(
-        "NFC", description="with `ftfy`: Unicode form of the result; none leaves the form as it is"
+        "NFC", description="with `ftfy`: Unicode form of the result; none: unchanged"
     )
     wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
 
     @property
     def fixes(self) -> dict[str, Any]:
-        """Returns what ftfy is told of what it changes, where that is not as usual."""
+        """Returns the settings of ftfy that differ from the usual ones."""
         return self.ftfy.unlike_default() if isinstance(self.ftfy, TextFixes) else {}
 
 
@@ -51,7 +51,7 @@ class StrippedCleaning(Cleaning):
 
 
 class Reading(Section):
-    """What a dataset is made of."""
+    """The input of a dataset."""
 
     name: Name = Field(description="short name; first part of the names of its assets, and folder of its files")
     input: TextInput
@@ -84,12 +84,12 @@ class DatasetSection(Cleaning, _Basics):
 
     format: Literal["hdf5"] = Field("hdf5", description="output format")
     compat: Literal["cerebras"] | None = Field(
-        None, description="rows as Cerebras' Model Zoo makes them; it sets the values that docs/datasets.md lists"
+        None, description="rows of Cerebras' Model Zoo; sets the values listed in docs/datasets.md"
     )
 
     @property
     def carries_over(self) -> bool:
-        """Returns whether rows depend on the files of the dataset's own that come before theirs."""
+        """Returns whether rows depend on earlier files of the dataset's own."""
         return False
 
     @classmethod
@@ -100,7 +100,7 @@ class DatasetSection(Cleaning, _Basics):
     def problems(self) -> Iterator[str]:
         """Yields what is wrong with options that are valid each by itself."""
         if isinstance(self.input, Files):
-            # Cerebras passes over keys of other modes.
+            # Cerebras ignores keys of other modes.
             yield from self.input.problems(self.shape_in(self.input), unread=self.compat is not None)
 
     @model_validator(mode="after")
@@ -113,7 +113,7 @@ class DatasetSection(Cleaning, _Basics):
 class Learned(DatasetSection):
     """Options of rows with one loss mask.
 
-    more_ids: how many ids more than L a sequence may have; the last one of L + 1 is only a label.
+    more_ids: how many ids a sequence may have beyond L; with L + 1 ids the last one is only a label.
     """
 
     more_ids: ClassVar[int] = 1
@@ -137,13 +137,14 @@ class Texts(Learned):
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="with a split: tokens by source (docs/exports.md)")
     short_sequence_probability: Share = Field(
-        0.0, ge=0, le=1, description="share of windows cut to a random length; what is cut off is lost"
+        0.0, ge=0, le=1, description="share of windows that are cut to a random length; the rest of each is lost"
     )
-    seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
+    seed: int = Field(0, ge=0, lt=2**63, description="seed of short sequences and other random choices")
     short_sequence_draws: Literal["keyed", "reference"] = Field(
         "keyed",
-        description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, which goes on "
-        "over files of the dataset's own, as with `pack_over_files`, unless each is packed by itself",
+        description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, which "
+        "continues from file to file of the dataset's own, as with `pack_over_files`, unless each is packed "
+        "separately",
     )
     split_text: int | None = Field(
         None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
@@ -151,9 +152,9 @@ class Texts(Learned):
     remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
     keep_empty: bool = Field(
         False,
-        description="a text of which cleaning leaves nothing is a document all the same: its end-of-text token stands "
-        "among packed documents (`fim` does so with `fim_level: row` only); so is one that is empty from the start in "
-        "a table, a `.json.gz` or a `.txt` of the dataset's own, but not in other JSON lines",
+        description="keep texts that are empty after cleaning as documents: their end-of-text token is packed "
+        "(with `fim` only for `fim_level: row`); also texts that are empty from the start in a table, a "
+        "`.json.gz` or a `.txt` of the dataset's own, but not in other JSON lines",
     )
 
     @override
@@ -165,7 +166,7 @@ class Texts(Learned):
     @property
     @override
     def carries_over(self) -> bool:
-        """True if the draws of short sequences go on from one file of the dataset's own to the next."""
+        """True if the random draws of short sequences continue from one file of the dataset's own to the next."""
         drawn = self.short_sequence_probability > 0 and self.short_sequence_draws == "reference"
         return drawn and not isinstance(self.input, str)
 
@@ -181,15 +182,15 @@ class Windows(Texts):
     keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
     pack_over_files: bool = Field(
         False,
-        description="packed, with files of its own: packing goes on from one file to the next, in the order of their "
-        "paths, so that only the last one has a tail. The cost: one worker makes all token rows, and when one file "
-        "changes, comes or goes, it makes all of them again",
+        description="packed, with files of its own: continue packing from one file to the next, in the order of "
+        "their paths, so that only the last one has a tail. The cost: one worker makes all token rows, and makes "
+        "all of them again when a file changes",
     )
 
     @property
     @override
     def carries_over(self) -> bool:
-        """True if packing, or without it the draws, go on from one file of the dataset's own to the next."""
+        """True if packing, or without it the random draws, continue from one file of the dataset's own to the next."""
         if not self.pack:
             return super().carries_over
         return self.pack_over_files and not isinstance(self.input, str)
@@ -204,10 +205,10 @@ class Windows(Texts):
 
 
 class Packed(Learned):
-    """Rows in which several sequences lie that do not see each other."""
+    """Rows with several sequences that do not see each other."""
 
     packing: Literal["best_fit", "lpfhp", "nearest_previous"] = Field(
-        "best_fit", description="how sequences share rows; `nearest_previous` is Cerebras' way"
+        "best_fit", description="how sequences share rows; `nearest_previous` is Cerebras' method"
     )
     packing_depth: int | None = Field(None, ge=1, description="most sequences in a row")
     packing_window: int = Field(
@@ -217,12 +218,14 @@ class Packed(Learned):
         description="tokens that are packed together; it bounds memory (about 10 bytes a token) and shapes the rows",
     )
     packing_text: Bytes | None = Field(
-        None, description="instead: text that is packed together, as Cerebras' chunks (its `max_chunk_size`)"
+        None,
+        description="instead of `packing_window`: bytes of text that are packed together, as in Cerebras' "
+        "chunks (its `max_chunk_size`)",
     )
 
     @property
     def window_tokens(self) -> int | None:
-        """Returns the number of ids that are packed together; None: all up to the end of a chunk of text."""
+        """Returns the number of ids that are packed together; None for all ids of a chunk of text."""
         return None if self.packing_text else self.packing_window
 
     @override
@@ -233,7 +236,7 @@ class Packed(Learned):
 
 
 class Templated(DatasetSection):
-    """Rows of messages that a chat template writes."""
+    """Rows of messages in the format of a chat template."""
 
     chat_template: Annotated[Template | None, FILE] = Field(
         None,
@@ -243,7 +246,7 @@ class Templated(DatasetSection):
 
 
 class Turns(Learned):
-    """Rows of prompts and completions, of which the completions are learned.
+    """Rows of prompts and completions; the loss covers the completions.
 
     A pair by itself has at most L tokens, a packed conversation L + 1 (`minimum_length`: tokens that are inputs).
     """
@@ -252,9 +255,11 @@ class Turns(Learned):
     roles_by_turn = True
 
     input: Files = Field(description="files with pairs (prompt_key, completion_key) or conversations (messages_key)")
-    separator: str | None = Field(None, description="token between prompt and completion; added when it is new")
+    separator: str | None = Field(
+        None, description="token between prompt and completion; added to the vocabulary if it is new"
+    )
     prompt_prefix: str | None = Field(None, description="text before every prompt")
     completion_prefix: str | None = Field(None, description="text before every completion, with no loss")
     truncate: PairTruncation = Field(
-        "discard", description="how an example that is too long is shortened; all is counted"
+        "discard", description="how an example that is too long is shortened; every cut is counted"
     )

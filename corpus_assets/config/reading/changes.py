@@ -1,4 +1,4 @@
-"""Changes of a configuration for a question, such as what they would cost: `split.holdout=0.05`."""
+"""Temporary changes of a configuration, for example to see what they would cost: `split.holdout=0.05`."""
 
 import copy
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ MOST = 100
 
 
 def with_changes(values: Any, changes: Sequence[str]) -> Any:
-    """Returns plain values with some of them changed; the values that are given stay as they are.
+    """Returns a changed copy of plain values.
 
-    changes: `KEY=VALUE` each, the value in YAML. A dot leads into a section; into a list of sections it leads by the
-    name of one, or by its number from 0: `sources.books.epochs=2`. `ConfigError` names what is wrong with one.
+    changes: `KEY=VALUE` each, the value in YAML. A dot leads into a section, or into an entry of a list by its name or
+    its number from 0: `sources.books.epochs=2`. `ConfigError` names what is wrong with one.
     """
     if len(changes) > MOST:
         raise ConfigError(f"--set: {len(changes)} changes; at most {MOST}")

@@ -23,7 +23,7 @@ def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Itera
 
 
 def key_path(location: Location, values: Any, *, absent: bool) -> str:
-    """Returns the keys of Pydantic's location that are in the file; the branches of unions are not keys.
+    """Returns the part of Pydantic's location that consists of keys in the file, without branches of unions.
 
     absent: the last entry may be a key that the file does not have.
     """
@@ -40,7 +40,7 @@ def key_path(location: Location, values: Any, *, absent: bool) -> str:
 
 
 def shown(value: Any) -> str:
-    """Returns a value and its type as text, cut to a readable length; no address that may hold credentials."""
+    """Returns a value and its type as text, cut to a readable length; hides addresses that may hold credentials."""
     text = repr(value)
     if _CREDENTIALS.search(text):
         return f"what is not shown, since it may hold credentials ({type(value).__name__})"

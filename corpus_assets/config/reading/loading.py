@@ -29,8 +29,8 @@ STORE = "corpus"
 def load_config(path: str | Path, changes: Sequence[str] = ()) -> CorpusConfig:
     """Reads and checks a `corpus.yaml`; `ConfigError` lists every fault: its key, what was received, what is valid.
 
-    That of a sample names the corpus.yaml of the whole (`sample.of`), from which all but the sample and the store is
-    taken; then `sample.of` is an absolute path. changes: of its values, as `with_changes` takes them.
+    A sample's file names the corpus.yaml of the whole (`sample.of`), which gives everything but the sample and the
+    store; `sample.of` becomes an absolute path. changes: see `with_changes`.
     """
     file = Path(path)
     values = _values(file)
@@ -44,7 +44,7 @@ def load_config(path: str | Path, changes: Sequence[str] = ()) -> CorpusConfig:
 
 
 def _whole_of(values: Any, file: Path) -> Path | None:
-    """Returns the corpus.yaml of the whole, of which a configuration is a sample; None if it names none."""
+    """Returns the corpus.yaml of the whole corpus that a configuration samples; None if it is no sample."""
     section = values.get("sample") if isinstance(values, dict) else None
     of = section.get("of") if isinstance(section, dict) else None
     if not isinstance(of, str):
@@ -92,7 +92,7 @@ def _values(file: Path) -> Any:
 
 
 def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
-    """Checks plain values; a key that is not given takes its value from the chosen profile."""
+    """Checks plain values; absent keys take their values from the chosen profile."""
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: received {shown(values)}; valid is a mapping with at least `sources`")
     merged = _with_profile(values)
@@ -106,7 +106,7 @@ def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
 
 
 def _check_places(config: CorpusConfig, file: Path) -> None:
-    """Raises `ConfigError` if the store holds a folder of raw files or a list, or lies below one."""
+    """Raises `ConfigError` if the store contains a folder of raw files or a list, or lies inside one."""
     given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
     given |= {
         f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, Files)
@@ -133,7 +133,7 @@ def _overlap(folder: Path, one: str, other: str) -> bool:
 
 
 def _require_different_sources(config: CorpusConfig, file: Path) -> None:
-    """Raises `ConfigError` if two sources take the same files. Other overlaps are found when files are listed."""
+    """Raises `ConfigError` if two sources read the same files. Other overlaps are found when files are listed."""
     known: dict[tuple[Path | str, str], int] = {}
     for place, source in enumerate(config.sources):
         top = source.location if scheme_of(source.location) else (file.parent / expanded(source.location)).resolve()
@@ -146,10 +146,10 @@ def _require_different_sources(config: CorpusConfig, file: Path) -> None:
 
 
 def _with_profile(values: dict[str, Any]) -> dict[str, Any]:
-    """Returns the values of the chosen profile, replaced by the user's values section by section and key by key."""
+    """Returns the values of the chosen profile, overridden by the user's values key by key in each section."""
     profile = PROFILES.get(values["compat"], {}) if isinstance(values.get("compat"), str) else {}
     if profile and isinstance(minhash := values.get("minhash"), dict):
-        with suppress(ValueError):  # The model finds the same fault again, and names its place.
+        with suppress(ValueError):  # The model will find the same error and name its place.
             values = {**values, "minhash": spelled_out(minhash)}
     return _over(profile, values)
 

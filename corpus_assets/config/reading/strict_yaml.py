@@ -9,11 +9,11 @@ from typing_extensions import override
 from resources.errors import ConfigError
 
 MAX_VALUES = 50_000
-"""Keys and values of a file: the loader needs a tenth of a millisecond for each."""
+"""Most keys and values of a file, since the loader needs a tenth of a millisecond for each."""
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """PyYAML's safe loader, which here refuses anchors (they expand without a limit) and keys that are given twice."""
+    """PyYAML's safe loader, without anchors (which expand without limit) and duplicate keys."""
 
     @override
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -50,7 +50,7 @@ def load_yaml(text: str, where: str) -> Any:
 
 
 def _require_few(text: str, where: str) -> None:
-    """Counts keys and values, which costs little in C; what is no YAML is left to the loader, which says why."""
+    """Counts keys and values, which is fast in C; text that is no YAML is left to the loader's error."""
     count = 0
     with suppress(yaml.YAMLError, ValueError):
         for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

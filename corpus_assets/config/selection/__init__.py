@@ -1,1 +1,1 @@
-"""Sections of `corpus.yaml` that say which documents stay: filters, attributes, duplicates, contamination."""
+"""Sections of `corpus.yaml` that decide which documents stay: filters, attributes, duplicates, contamination."""

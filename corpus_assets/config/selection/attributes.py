@@ -1,4 +1,4 @@
-"""`attributes` of `corpus.yaml`: which taggers look at every document, together."""
+"""`attributes` of `corpus.yaml`: groups of taggers that run over every document."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -12,7 +12,7 @@ TAKEN = ("short_documents", "duplicates")
 
 
 def entry_name(value: str) -> str:
-    """Returns a name that attribute keys can begin with; `ValueError` for one that is taken."""
+    """Returns a name that attribute keys can begin with; `ValueError` for one that is in use."""
     if value[0].isdigit():
         raise ValueError("a name that starts with a letter, because attribute keys do")
     if value in TAKEN:
@@ -21,7 +21,7 @@ def entry_name(value: str) -> str:
 
 
 def key_prefix(name: str) -> str:
-    """Returns a name as it stands in attribute keys."""
+    """Returns a name in the form that attribute keys use."""
     return re.sub("[^A-Za-z0-9_]", "_", name)
 
 
@@ -36,17 +36,17 @@ Paths = Annotated[
 
 
 class TaggerOptions(Section):
-    """Local files that a tagger needs. Their content is part of the recipe, their place is not."""
+    """Local files that a tagger needs. The recipe covers their content, not their paths."""
 
     lists: Annotated[Paths | None, FILE] = Field(
-        None, description="one or more files with a URL, host, or rule per line; `.gz` is unpacked"
+        None, description="one or more files with a URL, host, or rule per line; may be `.gz`"
     )
     model: Annotated[LocalPath | None, FILE] = Field(
         None, description="a fastText model, tokenizer.json or spaCy pipeline"
     )
 
     def given(self) -> dict[str, list[str]]:
-        """Returns the paths by option, of the options that are given."""
+        """Returns the paths of the given options, by option."""
         lists = [self.lists] if isinstance(self.lists, str) else self.lists
         found = {"lists": lists, "model": [self.model] if self.model else None}
         return {option: paths for option, paths in found.items() if paths}
@@ -61,12 +61,10 @@ class Attributes(Section):
     taggers: Annotated[list[str], Field(min_length=1), TAGGER] = Field(
         description="names of taggers (docs/attributes.md)"
     )
-    compat: Literal["dolma"] | None = Field(
-        None, description="values as Dolma 1.2.1 gives them, where its values are defects too"
-    )
+    compat: Literal["dolma"] | None = Field(None, description="values of Dolma 1.2.1, including its defects")
 
     options: Annotated[dict[str, TaggerOptions], TAGGER] = Field(
-        default={}, description="files of the taggers that need some, by the name of the tagger"
+        default={}, description="files of taggers that need files, by name of the tagger"
     )
 
     @property
@@ -79,5 +77,5 @@ class Attributes(Section):
         if twice := sorted({name for name in self.taggers if self.taggers.count(name) > 1}):
             raise ValueError(f"taggers: {', '.join(twice)} named twice; name each once")
         if unused := [name for name in self.options if name not in self.taggers]:
-            raise ValueError(f"options: {unused[0]!r} is none of its taggers; valid: {', '.join(self.taggers)}")
+            raise ValueError(f"options: {unused[0]!r} is not one of its taggers; valid: {', '.join(self.taggers)}")
         return self

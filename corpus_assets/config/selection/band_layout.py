@@ -1,4 +1,4 @@
-"""The number of bands, and of rows per band, that finds documents from a given similarity on."""
+"""The number of bands and of rows per band for a similarity threshold."""
 
 
 def band_layout(threshold: float, permutations: int) -> tuple[int, int]:
@@ -11,7 +11,7 @@ def band_layout(threshold: float, permutations: int) -> tuple[int, int]:
     """
     if not 0.0 <= threshold <= 1.0:
         raise ValueError(f"threshold is {threshold}; valid: 0 to 1")
-    import numpy as np  # Late: reading a configuration should not load numpy.
+    import numpy as np  # Imported late, because reading a configuration should not load numpy.
 
     # Gauss-Legendre with n nodes is exact up to degree 2n - 1, and the integrands have degree b * r.
     nodes, weights = np.polynomial.legendre.leggauss(permutations // 2 + 1)

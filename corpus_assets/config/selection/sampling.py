@@ -1,4 +1,4 @@
-"""A sample of a corpus: which share of the raw rows it reads, and of which corpus it is one."""
+"""A sample of a corpus: the share of the raw rows that it reads, and the corpus that it samples."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -13,22 +13,22 @@ SAMPLE = "sample"
 
 
 class Sample(Section):
-    """A corpus made of a part of the raw rows, chosen by a keyed hash of seed, source, raw file and row.
+    """A corpus made from some of the raw rows, chosen by a keyed hash of seed, source, raw file and row.
 
     `corpus build --sample` and `--limit` write this section.
     """
 
     of: Annotated[str | None, FILE] = Field(
-        None, description="the corpus.yaml of the whole, from which all other sections are taken; relative to this file"
+        None, description="the corpus.yaml of the whole corpus, which gives all other sections; relative to this file"
     )
     share: Share | None = Field(
         None,
         gt=0,
         le=1,
-        description="share of the rows of each source and of a dataset's own files; without `shares` all",
+        description="share of the rows of each source and of a dataset's own files; by default all",
     )
     shares: Annotated[dict[Name, Share], SOURCE] = Field(
-        default={}, description="share of the rows of single sources or datasets, in the stead of `share`"
+        default={}, description="share of the rows of single sources or datasets, instead of `share`"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="another seed gives another sample")
 
@@ -40,15 +40,15 @@ class Sample(Section):
         if (share := self.shares.get(name, self.share)) is not None:
             return share
         if self.shares:
-            raise ConfigError(f"sample.shares: nothing for {name!r}, which is new; make the sample again")
+            raise ConfigError(f"sample.shares: no share for {name!r}, which was added later; make the sample again")
         return 1.0
 
 
 def with_sample(values: dict[str, Any], sample: Sample | None) -> dict[str, Any]:
-    """Returns the plain values of a configuration in which all that is sampled says so; unchanged without a sample.
+    """Returns the plain values of a configuration with its sampling applied; unchanged without a sample.
 
-    Sections of sources, and of datasets' own files, get a key `sample`, which becomes part of the recipes of what reads
-    raw rows. They may come out empty: a small sample has no row of some. Benchmarks are never sampled.
+    Sections of sources, and of datasets' own files, get a key `sample`, which becomes part of the recipes of stages
+    that read raw rows. They may be empty, since a small sample may hold no row of some. Benchmarks are never sampled.
     """
     if sample is None:
         return values

@@ -1,6 +1,6 @@
-"""Finds the texts of the sample corpus in any Python installation, and yields them as documents.
+"""Finds the texts of the sample corpus in what Python has installed, and yields them as documents.
 
-No file that it finds is imported: files are read as text, and docstrings come from the syntax tree.
+No file that it reads is imported: files are read as text, and docstrings come from the syntax tree.
 Every function yields in an order that depends only on names: the same installation gives the same documents.
 """
 
@@ -9,30 +9,23 @@ import os
 import platform
 import re
 import sys
-import sysconfig
 import unicodedata
 from codecs import getincrementaldecoder
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from email import message_from_string
-from email.message import Message
-from importlib.metadata import Distribution, distributions
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePosixPath
 
 import msgspec
 
+from corpus_assets.raw.sample.installed import Installation, InstalledFile, Origin
 from corpus_assets.raw.sample.python_syntax import docstrings_of, nodes, statements
 from resources.formats.documents import Document
 from resources.hashing import content_digest, keyed_hash
 
-OWN_NAME = "corpus-assets"
 # The date of an installed file is unknown; a fixed one keeps the rows the same after a reinstallation.
 UNKNOWN_DATE = "1980-01-01T00:00:00.000Z"
 LARGE_FILE = 500_000
 HEAD = 1 << 14  # Bytes; no comment before the code of a file is longer.
-# Settings of the build and of the machine; the latter are often links that lead out of the library.
-MACHINE_OWN = ("_sysconfigdata", "sitecustomize", "usercustomize")
 
 PYTHON = frozenset({".py"})
 NATIVE = frozenset({".c", ".cc", ".cpp", ".h", ".hpp", ".pxd", ".pxi", ".pyx"})
@@ -45,107 +38,7 @@ LEADING_COMMENT = re.compile(r"(?:[ \t]*(?:(?:#(?![a-z])|//).*)?\n)+|\s*/\*(?s:.
 COMMENT_MARKS = re.compile(r"^[ \t]*(?:#+|//+|/?\*+/?)[ \t]?|[ \t]+$", re.MULTILINE)
 NUMBERS = re.compile(r"\d+")
 MODULE_DOCSTRING = re.compile(r"(?:[ \t]*(?:#.*)?\n)*([rR]?(\"{3}|'{3})(?s:.*?)\2)")
-NOT_CODE = frozenset({"__pycache__", "site-packages", "dist-packages", "test", "tests", "idle_test", "ensurepip"})
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The package of a text. `license` is a SPDX expression, a classifier or "unknown"."""
-
-    package: str
-    version: str
-    license: str
-
-
-@dataclass(frozen=True)
-class InstalledFile:
-    """One file of the installation. `name` is its `/`-separated path below the library folder."""
-
-    name: str
-    path: Path
-    origin: Origin
-
-
-@dataclass(frozen=True)
-class Installation:
-    """The files and package descriptions that the sample is made from, each in a fixed order."""
-
-    standard: Sequence[InstalledFile]
-    packages: Sequence[InstalledFile]
-    descriptions: Sequence[tuple[Origin, str]]
-
-    def versions(self) -> list[str]:
-        """Returns `name==version` of Python, of its Unicode data and of every package that was found."""
-        origins = [origin for origin, _ in self.descriptions]
-        return [
-            f"python=={sys.version}",
-            f"unicode=={unicodedata.unidata_version}",
-            *(f"{origin.package}=={origin.version}" for origin in origins),
-        ]
-
-
 SourceTexts = Callable[[Installation], Iterator[Document]]
-
-
-def installation() -> Installation:
-    """Returns the running interpreter's standard library and the packages installed for it, without this project."""
-    files: dict[str, InstalledFile] = {}
-    descriptions = []
-    for name, (distribution, headers) in sorted(_installed_distributions().items()):
-        origin = _origin(name, headers)
-        descriptions.append((origin, _description(headers)))
-        files.update((file.name, file) for file in _distribution_files(distribution, origin))
-    return Installation(
-        standard=_standard_files(Path(sysconfig.get_path("stdlib"))),
-        packages=[files[name] for name in sorted(files)],
-        descriptions=descriptions,
-    )
-
-
-def _installed_distributions() -> dict[str, tuple[Distribution, Message]]:
-    folders = [folder for folder in sys.path if Path(folder).name in {"site-packages", "dist-packages"}]
-    found: dict[str, tuple[Distribution, Message]] = {}
-    for distribution in distributions(path=folders):
-        headers = _headers(distribution)
-        name = re.sub(r"[-_.]+", "-", str(headers.get("Name", ""))).lower()
-        if name not in {"", OWN_NAME}:
-            found.setdefault(name, (distribution, headers))
-    return found
-
-
-def _headers(distribution: Distribution) -> Message:
-    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
-    return message_from_string(text)
-
-
-def _origin(name: str, headers: Message) -> Origin:
-    classifiers = [str(line) for line in headers.get_all("Classifier", [])]
-    licences = [line.rpartition(" :: ")[2] for line in classifiers if line.startswith("License ::")]
-    stated = str(headers.get("License", ""))
-    short = stated if "\n" not in stated else ""
-    licence = str(headers.get("License-Expression", "")) or "; ".join(licences) or short or "unknown"
-    return Origin(name, str(headers.get("Version", "")), licence)
-
-
-def _description(headers: Message) -> str:
-    return str(headers.get_payload()) or str(headers.get("Description", ""))
-
-
-def _distribution_files(distribution: Distribution, origin: Origin) -> Iterator[InstalledFile]:
-    for file in distribution.files or []:
-        # Scripts are outside the library folder; an editable install is only a path of one machine.
-        if ".." not in file.parts and not file.is_absolute() and "__editable__" not in file.name:
-            yield InstalledFile(file.as_posix(), Path(str(distribution.locate_file(file))), origin)
-
-
-def _standard_files(root: Path) -> list[InstalledFile]:
-    origin = Origin("python", platform.python_version(), "PSF-2.0")
-    found = []
-    for folder, subfolders, names in os.walk(root):
-        subfolders[:] = [name for name in subfolders if name not in NOT_CODE]
-        paths = [Path(folder, name) for name in names if not name.startswith(MACHINE_OWN)]
-        found += [InstalledFile(path.relative_to(root).as_posix(), path, origin) for path in paths if path.is_file()]
-    return sorted(found, key=lambda file: file.name)
 
 
 def _ranked(files: Iterable[InstalledFile], suffixes: frozenset[str]) -> list[InstalledFile]:
@@ -191,7 +84,7 @@ def _whole(files: Iterable[InstalledFile]) -> Iterator[Document]:
 
 
 def standard_code(installed: Installation) -> Iterator[Document]:
-    """Yields Python source of the standard library, its few very large files first so that a sample has some."""
+    """Yields Python source of the standard library; a few very large files come first, so that samples have some."""
     ranked = _ranked(installed.standard, PYTHON)
     return _whole(sorted(ranked, key=lambda file: file.path.stat().st_size < LARGE_FILE))
 
@@ -263,7 +156,7 @@ def reference(installed: Installation) -> Iterator[Document]:
 
 
 def _module_docstring(text: str) -> str:
-    """Returns a module's docstring, found by its place: parsing whole modules would take most of the sample's time."""
+    """Returns a module's docstring, found by its position, since parsing modules would take most of the time."""
     found = MODULE_DOCSTRING.match(text)
     modules = (node for node in nodes(found[1]) if isinstance(node, ast.Module)) if found else ()
     return next((ast.get_docstring(node) or "" for node in modules), "")
@@ -277,7 +170,7 @@ def _licence_header(text: str) -> str:
 
 
 def _wording(header: str, file_name: str) -> str:
-    """Returns a header without file name and numbers; the headers of a package differ only in these."""
+    """Returns a header without file name and numbers, in which the headers of a package differ."""
     return NUMBERS.sub("", "\n".join(line for line in header.splitlines() if file_name not in line))
 
 

@@ -1,7 +1,7 @@
 """Writes the sample corpus: raw shards in every input format, made of texts that any Python installation has.
 
-It serves a first run without a download (`corpus sample`), and is not a stage: this module and `sample_sources` are
-the only ones in this folder that work on paths.
+It serves a first run without a download (`corpus sample`), and is not a stage: this folder alone of
+those in `raw/` works on paths.
 """
 
 import gc
@@ -23,11 +23,12 @@ import zstandard
 from pyarrow.json import ParseOptions, ReadOptions, read_json
 
 from corpus_assets.raw.sample import sources as texts
+from corpus_assets.raw.sample.installed import Installation, installation
 from resources.errors import ConfigError, StorageError
 from resources.formats.documents import Document, encode_document
 from resources.hashing import content_digest
 
-VERSION = 4  # of the sample's recipe: goes up whenever the same installation would give other shards
+VERSION = 4  # version of the sample's recipe: raised whenever the same installation would give other shards
 MANIFEST = "sample.json"
 MIN_MEGABYTES = 0.5
 MAX_MEGABYTES = 64.0
@@ -87,7 +88,7 @@ class _Source:
     shard_name: str  # with "{}" for the shard's number
     write: ShardWriter
     text_key: str = "text"
-    elsewhere: bool = False  # its texts are made by other processes, so this one can write another source meanwhile
+    elsewhere: bool = False  # its texts are made in other processes, so this one can write another source
 
 
 def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
@@ -102,7 +103,7 @@ def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
     if not MIN_MEGABYTES <= megabytes <= MAX_MEGABYTES:
         raise ConfigError(f"sample: received {megabytes} MB; valid: {MIN_MEGABYTES} to {MAX_MEGABYTES} MB of text")
     root = root.resolve()
-    installed = texts.installation()
+    installed = installation()
     recipe = content_digest(*(part.encode() for part in (f"{VERSION} {megabytes:g}", *installed.versions())))
     present = _read_manifest(root)
     if present is not None and present.recipe == recipe:
@@ -120,7 +121,7 @@ def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Syntax trees hold no circles, but millions of objects that the collector would visit again and again."""
+    """Pauses the collector: syntax trees hold no cycles, but millions of objects that it would visit repeatedly."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -164,7 +165,7 @@ def _replace(root: Path, partial: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _write_sources(root: Path, installed: texts.Installation, size: int) -> SampleSummary:
+def _write_sources(root: Path, installed: Installation, size: int) -> SampleSummary:
     parts = sum(source.share for source in SOURCES)
 
     def write(source: _Source) -> SourceSummary:
@@ -185,8 +186,8 @@ def _write_sources(root: Path, installed: texts.Installation, size: int) -> Samp
     )
 
 
-def _write_conversations(folder: Path, installed: texts.Installation, count: int) -> None:
-    """Writes files for a dataset of their own; they are not a source of the corpus, so no summary counts them."""
+def _write_conversations(folder: Path, installed: Installation, count: int) -> None:
+    """Writes files for a dataset; they are not a source of the corpus, so the summary does not count them."""
     usable = (turns for turns in texts.conversations(installed) if all(_encoded_size(text) for _, text in turns))
     rows: list[dict[str, object]] = [
         {"messages": [{"role": r, "content": text} for r, text in turns]} for turns in islice(usable, count)
@@ -196,8 +197,8 @@ def _write_conversations(folder: Path, installed: texts.Installation, count: int
         (folder / f"part-{number:02d}.jsonl").write_bytes(_lines(rows[number::CONVERSATION_FILES]))
 
 
-def _write_exam(folder: Path, installed: texts.Installation) -> None:
-    """Writes a tiny benchmark: passages that the corpus holds, and each once more with its words reversed."""
+def _write_exam(folder: Path, installed: Installation) -> None:
+    """Writes a tiny benchmark: passages of the corpus, and each again with its words reversed."""
     split = (document.text.split() for document in texts.package_texts(installed))
     found = (words[100:][:PASSAGE_WORDS] for words in split if 200 < len(words) < 2000)
     passages = list(islice(found, EXAM_PASSAGES))
@@ -209,7 +210,7 @@ def _write_exam(folder: Path, installed: texts.Installation) -> None:
     (folder / "items.jsonl").write_bytes(_lines(rows))
 
 
-def _write_source(folder: Path, source: _Source, installed: texts.Installation, budget: int) -> SourceSummary:
+def _write_source(folder: Path, source: _Source, installed: Installation, budget: int) -> SourceSummary:
     documents = [msgspec.structs.replace(row, source=source.name) for row in take(source.texts(installed), budget)]
     folder.mkdir(parents=True)
     for number in range(source.shards):

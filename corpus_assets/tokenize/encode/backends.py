@@ -1,25 +1,23 @@
 """Fast tokenizer libraries, trusted only where they are proved equal to the reference.
 
 gigatoken and fastokens split and merge as the tokenizers library does, 40 to 150 times as fast, but neither promises
-equal ids for every definition. So a fast library has to agree on `probe_texts` and on the first documents of a
-shard before it is used, and goes on being compared with the reference on a sample of the documents. A text with a
-character on which the Unicode tables of the two differ (`unicode_tables`) always goes to the reference.
+equal ids for every definition. So a fast library must agree on `probe_texts` and on the first documents of a shard
+before it is used, and is then compared with the reference on a sample of the documents. A text with a character on
+which the Unicode tables of the two differ (`unicode_tables`) always goes to the reference.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from typing_extensions import override
 
 from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, Texts, UnusableError, fast_library
 from corpus_assets.tokenize.encode.probe import probe_texts
 from corpus_assets.tokenize.encode.proofs import note, noted
 from corpus_assets.tokenize.encode.unicode_tables import utf8_texts
-from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError, CorpusError
 from resources.hashing import keyed_hash
@@ -30,7 +28,7 @@ FIRST_CHARACTERS = 1 << 16
 LONGEST_CHECKED = 1 << 16
 # The reference is about 100 times slower, so this share of the characters costs less than a tenth of the time.
 CHECKED_SHARE = 1 / 1024
-# Characters that may be checked from the start, and that must be saved up: short texts leave longer ones their turn.
+# Characters that may be checked at the start, and that must be saved up, so that long texts are checked too.
 FIRST_CREDIT, LEAST_CREDIT = 1 << 14, 1 << 10
 MOST_SPECIAL_TOKENS = 300
 EXCERPT = 200
@@ -41,18 +39,18 @@ _LOG = logging.getLogger(__name__)
 
 
 class _DiffersError(UnusableError):
-    """A fast library gave other ids on the texts that it is proved on."""
+    """A fast library gave other ids on the texts of its proof."""
 
 
 class BackendDiffers(CorpusError):  # noqa: N818 - it is an order to the caller, not a fault
-    """A fast library gave other ids than the reference: the shard has to be made again with the reference."""
+    """A fast library gave other ids than the reference; the shard must be made again with the reference."""
 
 
 def accelerate(tokenizer: Tokenizer, backend: LibraryName, first_texts: Sequence[str]) -> "Accelerated":
     """Returns the tokenizer with the fastest library that gives equal ids on probe texts and on `first_texts`.
 
-    backend: `auto` tries gigatoken, then fastokens, and else stays with the reference (`tokenizers`); a library that
-    is named must be installed, able to use the definition, and equal, or ConfigError is raised.
+    backend: `auto` tries gigatoken, then fastokens, else uses the reference (`tokenizers`). A named library must be
+    installed, support the definition, and give equal ids; otherwise ConfigError.
 
     A library is loaded and warmed once per process and tokenizer, and probed once on a machine; `first_texts` are
     compared up to `FIRST_CHARACTERS`. Ids do not depend on the choice: a difference that shows up later raises
@@ -92,7 +90,7 @@ def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str])
 
 
 def _probe(tokenizer: Tokenizer, fast: FastLibrary) -> int:
-    """Returns the number of probe texts, and takes note of the first difference, or that there is none."""
+    """Returns the number of probe texts, and records the first difference, or that there is none."""
     texts = probe_texts([*tokenizer.special_tokens][:MOST_SPECIAL_TOKENS])
     fast.fault = _compare(fast, tokenizer, texts)
     if fast.fault is None:
@@ -118,7 +116,7 @@ def _compare(fast: FastLibrary, reference: Tokenizer, texts: Sequence[str]) -> s
 
 
 def difference(texts: Sequence[str], ours: Ragged, theirs: Ragged) -> str | None:
-    """Returns the first text whose ids are not equal, with what surrounds the first other id; None if all are equal."""
+    """Returns the first text with different ids, and the surroundings of the first one; None if all are equal."""
     if np.array_equal(ours.offsets, theirs.offsets) and np.array_equal(ours.ids, theirs.ids):
         return None
     for text, mine, other in zip(texts, ours, theirs, strict=True):
@@ -132,8 +130,11 @@ def difference(texts: Sequence[str], ours: Ragged, theirs: Ragged) -> str | None
     return f"{len(ours)} lists of ids for {len(texts)} texts"
 
 
-class Accelerated(Tokenizer):
-    """A `Tokenizer` that is the reference in everything but the speed of `encode_batch` and `encode_plain`."""
+class Accelerated:
+    """A `Tokenizer` that differs from the reference only in the speed of `encode_batch` and `encode_plain`.
+
+    It does not inherit from the protocol, whose members would hide those of the reference.
+    """
 
     def __init__(
         self,
@@ -160,7 +161,7 @@ class Accelerated(Tokenizer):
         encoded for their characters; `not_faster` = why no faster one, or None; `fell_back` = the difference for which
         the reference is used, or None.
         """
-        reference = "tokenizers" if self.definition is not None else "sentencepiece"
+        reference = "tokenizers" if getattr(self.reference, "definition", None) else "sentencepiece"
         name = self._fast.name if self._fast else reference
         return {
             "backend": name,
@@ -174,20 +175,20 @@ class Accelerated(Tokenizer):
             "fell_back": self._differs_by,
         }
 
-    @override
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
+        """See `Tokenizer.encode_batch`. Raises BackendDiffers if the library is found to differ."""
         if self._fast is None:
             return self.reference.encode_batch(texts)
         return self._divided(texts, self._fast, self._fast.encode_batch, self.reference.encode_batch)
 
-    @override
     def encode_plain(self, texts: Sequence[str]) -> Ragged:
+        """See `Tokenizer.encode_plain`. Raises BackendDiffers if the library is found to differ."""
         if self._fast is None:
             return self.reference.encode_plain(texts)
         return self._divided(texts, self._fast, self._fast.encode_plain, self.reference.encode_plain)
 
     def _divided(self, texts: Sequence[str], fast: FastLibrary, encode: _Encode, reference: _Reference) -> Ragged:
-        """Returns the ids: of the reference for texts with a character that the library may see otherwise."""
+        """Returns the ids; the reference encodes texts with a character that the library may treat differently."""
         stored = utf8_texts(texts)
         given: Sequence[str | bytes | None] = stored if fast.reads_utf8 else texts
         unlike = fast.unlike.among(texts, stored)
@@ -202,9 +203,9 @@ class Accelerated(Tokenizer):
         return Ragged.of([slow[place] if place in slow else next(rest) for place in range(len(texts))])
 
     def _checked(self, texts: Sequence[str], given: Texts, encode: _Encode, reference: _Reference) -> Ragged:
-        """Returns the ids, after comparing the text that a keyed hash picks, if the share of checked text has room.
+        """Returns the ids, after comparing a text chosen by a keyed hash if the share of checked text allows it.
 
-        given: the texts as the library takes them.
+        given: the texts in the library's form.
         """
         try:
             ids = encode(given)
@@ -228,96 +229,10 @@ class Accelerated(Tokenizer):
         _LOG.info("%s differs from the tokenizers library: %s", name, found)
         return BackendDiffers(f"{name} {version(name)}: {found}")
 
-    @property
-    def definition(self) -> str | None:
-        """The reference's `tokenizer.json` for plain text, if it has one."""
-        return cast("str | None", getattr(self.reference, "definition", None))
-
-    @property
-    @override
-    def kind(self) -> str:
-        return self.reference.kind
-
-    @property
-    @override
-    def vocab_size(self) -> int:
-        return self.reference.vocab_size
-
-    @property
-    @override
-    def eos_id(self) -> int | None:
-        return self.reference.eos_id
-
-    @property
-    @override
-    def pad_id(self) -> int:
-        return self.reference.pad_id
-
-    @property
-    @override
-    def bos_id(self) -> int | None:
-        return self.reference.bos_id
-
-    @property
-    @override
-    def adds_bos(self) -> bool:
-        return self.reference.adds_bos
-
-    @property
-    @override
-    def bos_by_setting(self) -> bool:
-        return self.reference.bos_by_setting
-
-    @property
-    @override
-    def digest(self) -> str:
-        return self.reference.digest
-
-    @property
-    @override
-    def encoding_digest(self) -> str:
-        return self.reference.encoding_digest
-
-    @property
-    @override
-    def chat_template(self) -> str | None:
-        return self.reference.chat_template
-
-    @property
-    @override
-    def special_tokens(self) -> Mapping[str, int]:
-        return self.reference.special_tokens
-
-    @property
-    @override
-    def added_tokens(self) -> Mapping[str, int]:
-        return self.reference.added_tokens
-
-    @property
-    @override
-    def template_values(self) -> Mapping[str, Any]:
-        return self.reference.template_values
-
-    @override
-    def encode_trusted(self, text: str, *, bos: bool = True) -> Ids:
-        return self.reference.encode_trusted(text, bos=bos)
-
-    @override
-    def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        return self.reference.encode_offsets(text)
-
-    @override
-    def token_id(self, token: str) -> int | None:
-        return self.reference.token_id(token)
-
-    @override
-    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> str:
-        return self.reference.decode(ids)
-
-    @override
     def with_token(self, token: str) -> Tokenizer:
-        return self if self.token_id(token) is not None else self.reference.with_token(token)
+        """Returns this one if it has the token, else the reference with it."""
+        return cast(Tokenizer, self) if self.token_id(token) is not None else self.reference.with_token(token)
 
-    @override
-    def text_sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        return self.reference.text_sizes()
+    def __getattr__(self, name: str) -> Any:
+        """Returns all other members of a `Tokenizer` from the reference."""
+        return getattr(self.reference, name)

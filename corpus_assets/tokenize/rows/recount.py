@@ -26,11 +26,13 @@ FAULTS = (
 class H5DatasetStats:
     """Counts from the arrays alone: `h5_dataset_stats` of docs/formats/cerebras-hdf5.md "Statistics".
 
-    num_sequences: rows. num_tokens: rows x L. non_pad_tokens: input ids other than the end-of-text and the pad id.
+    num_sequences: rows.
+    num_tokens: rows x L.
+    non_pad_tokens: input ids other than the end-of-text and the pad id.
     loss_valid_tokens: positions in the loss, whether or not the mask is stored inverted. detokenized_bytes and
-    detokenized_chars: UTF-8 bytes and code points of the text of all input ids, those of end-of-text and padding
-    included, each id by itself: characters whose ids lie in two rows count where they start. A preference row counts
-    both of its sides.
+        detokenized_chars: UTF-8 bytes and code points of the text of all input ids, those of end-of-text and padding
+        included, each id by itself: characters whose ids lie in two rows count where they start. A preference row
+        counts both of its sides.
     """
 
     num_sequences: int = 0
@@ -45,9 +47,12 @@ class H5DatasetStats:
 class ArrayStatistics:
     """Counts and structural faults of blocks that are added one after another.
 
-    layout: of the rows. eos_id, pad_id: as the rows were made with. vocab_size: ids lie below it (None: any id).
+    layout: of the rows.
+    eos_id, pad_id: as the rows were made with.
+    vocab_size: ids lie below it (None: any id).
     sizes: UTF-8 bytes and code points by id, int32 (vocabulary,) each; without them the detokenized counts stay 0, with
-    them they say the vocabulary. inverted_mask: the mask is 0 on positions in the loss; no preference rows have that.
+        them they say the vocabulary.
+    inverted_mask: the mask is 0 on positions in the loss; no preference rows have that.
 
     These are faults: an id below 0 or outside the vocabulary; a mask other than 0 and 1; a label, but for the last of a
     sequence, that is not the next input. Padding is what ends a row out of the loss with the pad id as input and label

@@ -22,16 +22,16 @@ from resources.hashing import content_digest
 class TokenizerSpec:
     """How to make a tokenizer out of files (docs/formats/cerebras-hdf5.md "Tokenizers").
 
-    kind: `tokenizer_json` (any file of the tokenizers library), `neox` (the same, with the GPT-NeoX defaults
-    for eos and pad), `gpt2` (merges and id table), `huggingface` (the files of a transformers tokenizer) or
-    `sentencepiece` (a model of that library).
-    eos, pad: a token or an id that replaces the tokenizer's own. A given eos becomes the pad as well, unless
-    pad is given too; with `gpt2` pad always equals eos.
-    match_special_tokens: text such as `<|endoftext|>` inside a document becomes the control token. Off by
-    default: otherwise a document can end itself. `gpt2` has no control tokens to match.
+    kind: `tokenizer_json` (any file of the tokenizers library), `neox` (the same, with the GPT-NeoX defaults for eos
+        and pad), `gpt2` (merges and id table), `huggingface` (the files of a transformers tokenizer) or `sentencepiece`
+        (a model of that library).
+    eos, pad: a token or an id that replaces the tokenizer's own. A given eos becomes the pad as well, unless pad is
+        given too; with `gpt2` pad always equals eos.
+    match_special_tokens: text such as `<|endoftext|>` inside a document becomes the control token. Off by default:
+        otherwise a document can end itself. `gpt2` has no control tokens to match.
     add_special_tokens: ids that the post-processor puts around a text (begin-of-text, class tokens) are kept.
     fast_t5: of `huggingface` without a `tokenizer.json`, T5 gives the ids of transformers' fast class; False: those of
-    the SentencePiece library, which tokenizers that were stored before have.
+        the SentencePiece library, which tokenizers that were stored before have.
     """
 
     kind: Literal["tokenizer_json", "gpt2", "neox", "huggingface", "sentencepiece"]
@@ -58,7 +58,8 @@ class TokenizerSpec:
 class LoadedTokenizer:
     """`Tokenizer` of the protocol, over one of the backends. Results do not depend on a number of threads.
 
-    template_values: contents of `bos_token`, `eos_token`, ... for chat templates. bos_by_setting: see the protocol.
+    template_values: contents of `bos_token`, `eos_token`, ... for chat templates.
+    bos_by_setting: see the protocol.
     control: control tokens by `with_control`, which its files do not make such.
     """
 

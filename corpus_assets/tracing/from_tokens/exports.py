@@ -1,4 +1,4 @@
-"""Finds the document of a token in a file of a trainer's format: by where its units lie in the token stream."""
+"""Finds the document of a token in a file of a trainer's format, by the place of its units in the token stream."""
 
 from dataclasses import dataclass
 
@@ -29,8 +29,10 @@ AROUND = 48
 class Traced:
     """The document of a token, and the text around it.
 
-    ids: of the document, without separators. position: of the token among them; None for a separator. before, token,
-    after: as text. neighbours: the documents before and after it, of those that the dataset has of that partition.
+    ids: of the document, without separators.
+    position: of the token among them; None for a separator.
+    before, token, after: as text.
+    neighbours: the documents before and after it, of those that the dataset has of that partition.
     """
 
     origin: Origin
@@ -159,7 +161,7 @@ def located(
 
 
 class StreamTable:
-    """Says what each document of a partition of a stream is."""
+    """The table of the documents in a partition of a stream."""
 
     def __init__(self, corpus: Corpus, stream: Partition) -> None:
         self._corpus = corpus

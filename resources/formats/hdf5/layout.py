@@ -1,10 +1,9 @@
 """Layout of token rows in HDF5: one dataset `data` (rows, channels, L) int32, and named attributes.
 
 It follows Cerebras' Model Zoo (docs/formats/cerebras-hdf5.md "File layout" and "Readers"), so Cerebras' readers open
-the files. Our additions are attributes and the byte shuffle filter, behind which rows take less room.
-
-A chunk holds one row, as in Cerebras' files, since trainers read rows at random and a row costs a whole chunk. Only
-short rows share one, where opening a chunk costs more than its content.
+the files. This project adds attributes and the byte shuffle filter, which makes rows smaller. A chunk holds one row, as
+in Cerebras' files, since trainers read rows at random and reading a row reads its whole chunk. Only short rows share a
+chunk, because opening a chunk costs more than reading their content.
 """
 
 import json

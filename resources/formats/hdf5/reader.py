@@ -90,7 +90,7 @@ class HDF5Rows:
         return values.reshape(-1, *row_shape)
 
     def _joiner(self) -> Callable[[NDArray[np.uint8], int, NDArray[np.int32]], None]:
-        """Returns what makes values of planes; the kernel is six times as fast, but takes a second to load."""
+        """Returns what joins planes to values; the kernel is six times as fast, but takes a second to load."""
         if not is_loaded() and 4 * math.prod(self._data.shape) < KERNEL_PAYS:
             return _join_planes
         from resources.formats.kernels.planes import join_planes
@@ -115,7 +115,7 @@ class HDF5Rows:
     def _run(self, starts: range) -> dict[int, memoryview]:
         """Returns the stored bytes of chunks that lie close together, by their first rows, from one read of the file.
 
-        None of them where the places of chunks are not known, or it would be but one.
+        Empty if the places of chunks are not known, or if it would be only one chunk.
         """
         places = [self._places.get(start, NO_PLACE) for start in starts] if self._places else []
         size = sum(size for _, size in places)
@@ -132,7 +132,7 @@ class HDF5Rows:
     def digest(self, watch: Watch = iter) -> str:
         """Returns the `content_digest` computed again from the rows and attributes; the stored value is not read.
 
-        watch: is given the blocks, and passes them on; for who wants more of them than the digest.
+        watch: gets the blocks and passes them on, for callers that need more than the digest.
         """
         given = {name: value for name, value in self.attributes.items() if name not in RESERVED}
         digest = start_digest(given, self.features)
@@ -169,7 +169,7 @@ def read_hdf5(source: BinaryIO, name: str = "HDF5 file") -> HDF5Rows:
     """
     try:
         file = h5py.File(source, "r")
-    except (OSError, OverflowError) as error:  # The second for an address that no file has.
+    except (OSError, OverflowError) as error:  # OverflowError for an address that no file can have.
         if is_of_the_machine(error):
             raise
         raise BadFileError(name, f"not an HDF5 file: {error}") from error

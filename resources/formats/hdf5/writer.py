@@ -40,11 +40,11 @@ def write_hdf5(
 ) -> WriteSummary:
     """Writes blocks (rows, len(features), sequence_length) one after another as dataset `data`.
 
-    `target` is a seekable binary file open for reading and writing; it is flushed and stays open. Memory holds
-    one block and one chunk; by default a chunk has as many rows as fit in 12 KiB, at least one. Without blocks the
-    dataset has 0 rows. The file gets `attributes`, the row count `n_examples`, `features`, the `content_digest`, and
-    the `recipe`, which the digest does not cover. Equal input gives equal rows and attributes, for any cut into blocks,
-    but not always equal bytes: isal, given the same again, sometimes finds other matches (intel/isa-l issue 140).
+    `target` is a seekable binary file open for reading and writing; it is flushed and stays open. Memory holds one
+    block and one chunk; by default a chunk has as many rows as fit in 12 KiB, at least one. Without blocks the dataset
+    has 0 rows. The file gets `attributes`, the row count `n_examples`, `features`, the `content_digest`, and the
+    `recipe`, which the digest does not cover. Equal input gives equal rows and attributes, for any cut into blocks, but
+    not always equal bytes: isal sometimes finds other matches for the same input (intel/isa-l issue 140).
 
     Raises ValueError for a block of another shape or dtype and for an attribute with a reserved name.
     """
@@ -86,7 +86,7 @@ def write_hdf5(
 
 
 class _ChunkWriter:
-    """Fills one chunk at a time, as the shuffle filter lays it out, and writes it without HDF5's own, slow deflate."""
+    """Fills one chunk at a time in the layout of the shuffle filter, and writes it without HDF5's own slow deflate."""
 
     def __init__(self, data: h5py.Dataset) -> None:
         rows, *row_shape = data.chunks
@@ -123,7 +123,7 @@ class _ChunkWriter:
         first = self._rows
         self._rows += self._filled // self._row_size
         self._filled = 0
-        if self._rows > self._extent:  # HDF5 takes as long to make room for one chunk as for many.
+        if self._rows > self._extent:  # Making room for many chunks takes HDF5 no longer than for one.
             self._extent = first + CHUNKS_AT_ONCE * (self._planes.shape[1] // self._row_size)
             self._data.set_extent((self._extent, *self._row_shape))
         used = -(-self._bits.bit_length() // 8)
@@ -134,8 +134,8 @@ class _ChunkWriter:
 def _deflated(planes: NDArray[np.uint8], used: int) -> bytes:
     """Returns the planes, of which all from number `used` on are zero, as one zlib stream.
 
-    Like most compressors, isal takes each zero of a run from the byte before it. Inflaters then copy byte by byte, for
-    half the time of a row: so the zeros at the end are deflated in another way.
+    Like most compressors, isal encodes a run of zeros as a copy from one byte back. Inflaters then copy byte by byte,
+    which takes half the time of a row. So the zeros at the end are deflated in another way.
     """
     stream = isal_zlib.compressobj(COMPRESSION_LEVEL)
     content = stream.compress(planes[:used].data) + stream.flush(isal_zlib.Z_SYNC_FLUSH)

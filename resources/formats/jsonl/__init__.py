@@ -1,1 +1,1 @@
-"""JSON lines in gzip, and the members of which such files are made."""
+"""JSON lines in gzip, and the members that such files consist of."""

@@ -16,7 +16,7 @@ from resources.formats.jsonl.members import MEMBER, Member, made
 from resources.formats.writers import Writer, Written
 
 MEMBER_BYTES = 1 << 16
-"""Bytes of lines that make a member full. With more of them fewer are copied or skipped whole; less compress worse."""
+"""Bytes of lines in a full member. Larger members are more rarely copied or skipped whole; smaller compress worse."""
 
 _WRITTEN_AT_ONCE = 1 << 20
 

@@ -7,7 +7,7 @@ from resources.formats.kernels.utf8 import encoded, is_utf8
 from resources.kernels.jit import ahead, helper, inlined, kernel, read_only
 
 UNUSUAL = -1
-"""Given in place of a number for what a JSON library must judge: faults, halves of surrogate pairs, other keys."""
+"""Returned where a JSON library must decide: faults, halves of surrogate pairs, other keys."""
 
 _QUOTE, _BACKSLASH, _SOLIDUS, _NEWLINE = 0x22, 0x5C, 0x2F, 0x0A
 _RUN = 64

@@ -15,7 +15,7 @@ from resources.stage.partitions import Partitions
 class _Handles(local):
     """The handles that the last job of this thread was given, by asset; the next one may read the same partitions.
 
-    A job of each band reads all shards, and making the handles would cost it as much as reading them.
+    The job of a band reads all shards, and making the handles would cost as much as reading them.
     """
 
     def __init__(self) -> None:
@@ -67,5 +67,5 @@ def _partitions(ledger: Ledger, job: Job, edge: Input, shards: Mapping[str, Shar
 
 
 def forget_inputs() -> None:
-    """Has the next job look at partitions anew: they know of files that were begun, which it would answer for."""
+    """Makes the next job create its handles again: these remember begun files, whose faults it would report."""
     _HANDLES.given = {}

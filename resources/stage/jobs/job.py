@@ -1,4 +1,4 @@
-"""One partition to compute, and what became of it: what the driver and its workers tell each other."""
+"""One partition to compute, and its outcome: the messages between the driver and its workers."""
 
 import secrets
 from collections.abc import Mapping
@@ -17,11 +17,15 @@ from resources.storage.leases import Held
 class Job:
     """One partition to compute; small enough to send to a worker, on this machine or another.
 
-    expected: the keys of each upstream asset that is read, in canonical order. states: a name for the records that each
-    of these has now; while it stays the same, a worker looks at them once. memory: bytes the worker may use.
-    local_files: contents of small files that the configuration names. run_options: options that do not change the
-    content. builder: who builds. known: version of the partition's record, as the builder knows it. expired: token of
-    a lease that may be taken over (see `Held`). look: a name for the plan that the job is of.
+    expected: the keys of each upstream asset that is read, in canonical order.
+    states: a name for the records that each of these has now; while it stays the same, a worker looks at them once.
+    memory: bytes the worker may use.
+    local_files: contents of small files that the configuration names.
+    run_options: options that do not change the content.
+    builder: who builds.
+    known: version of the partition's record, as the builder knows it.
+    expired: token of a lease that may be taken over (see `Held`).
+    look: a name for the plan that the job is of.
     """
 
     stage: Stage
@@ -49,11 +53,12 @@ class Job:
 class Outcome:
     """The result of one job: the committed record, the error in words, or who else makes the partition now.
 
-    damaged: asset and key of the partition whose damaged file is the reason of the error. entry: of the record's file.
-    elsewhere: whether another builder committed the record since the plan; then nobody knows yet whether it is fresh.
-    held: the lease of another builder; with an error if it was taken over while this one computed the partition. lost:
-    whether others thought this builder dead; then no job of it can do anything. gave_way: records of other partitions
-    that were removed for files of this one.
+    damaged: asset and key of the partition whose damaged file is the reason of the error.
+    entry: of the record's file.
+    elsewhere: whether another builder committed the record since the plan; then it is not known yet to be fresh.
+    held: the lease of another builder; with an error if it was taken over while this one computed the partition.
+    lost: whether others took this builder for dead; then none of its jobs can do anything.
+    gave_way: records of other partitions that were removed for files of this one.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The keys of partitions that a job reads: those of ten thousand shards take little of its message."""
+"""The keys of partitions that a job reads, compressed: those of ten thousand shards take little room in a message."""
 
 import zlib
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class Keys(tuple[str | None, ...]):
         return _decompressed, (self._compressed,)
 
 
-@lru_cache(maxsize=64)  # The jobs of a stage have the same.
+@lru_cache(maxsize=64)  # Jobs of one stage share them.
 def _decompressed(compressed: bytes) -> Keys:
     """Returns keys that this process's driver sent."""
     return Keys(msgspec.json.decode(zlib.decompress(compressed), type=list[str | None]))

@@ -1,8 +1,8 @@
 """Removes the records of other partitions that name a file which a commit is about to write.
 
-Most files have names of their own. Some are named for those who read them, not for their partition: files that a
-trainer counts, those of a stage that had another number of partitions, or another name. A partition that is
-committed over such a file would leave a record that says something else of it.
+Most files have unique names. Some names are made for readers and not for the partition: numbered files of a trainer, or
+files of a stage that had another number of partitions or another name. If a partition were committed over such a file,
+the other record would be wrong.
 """
 
 from collections.abc import Collection, Iterable
@@ -21,10 +21,13 @@ _TRIES = 8
 
 
 def make_way(storage: Storage, look: str, committed: Key, paths: Collection[str], own: Record | None) -> list[Record]:
-    """Removes the records that other partitions have of these paths; returns them. It comes before the files.
+    """Removes the records of other partitions that name these paths; returns them.
 
-    look: a name for the plan that is carried out; what it began with is read once. paths: those of the partition's new
-    files at which a file lies now. own: the record that the partition has; what it names, no other does.
+    Called before the files are published.
+
+    look: a name for the plan that is carried out; its first state is read once.
+    paths: those of the partition's new files that replace files.
+    own: the present record of the partition; no other record names its files.
     """
     wanted = set(paths) - {file.path for file in (own.files if own else ())}
     if not wanted:
@@ -42,9 +45,9 @@ def make_way(storage: Storage, look: str, committed: Key, paths: Collection[str]
 
 @lru_cache(maxsize=1)
 def _named(storage: Storage, look: str) -> dict[str, NDArray[np.uint64]]:
-    """Returns hashes of all paths that records name, by asset: with 8 bytes for each, a worker can hold them.
+    """Returns hashes of all paths that records name, by asset; 8 bytes each, so that a worker can hold them.
 
-    Later commits need not be in it: those of one plan, by any builder, share no path.
+    Later commits may be absent: partitions of one plan share no path, whoever builds them.
     """
     del look
     found = {}
@@ -65,7 +68,7 @@ def _names(record: Record, paths: Collection[str]) -> bool:
 def _removed(ledger: Ledger, key: Key, paths: Collection[str], by: str) -> Record | None:
     """Removes the record of a partition if it names one of these paths; returns it, or None.
 
-    Its lease may be another's, who makes the partition anew, and whose record names none of them then.
+    Another builder may hold its lease and be rebuilding the partition; its new record will name none of these paths.
     """
     for _ in range(_TRIES):
         entry = ledger.storage.stat(record_path(*key))

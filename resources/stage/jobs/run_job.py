@@ -64,7 +64,7 @@ def run_job(job: Job) -> Outcome:
 
 
 def _tried(job: Job) -> Outcome:
-    """Runs a job again, a few times, after it met a damaged copy of a file, which is removed then."""
+    """Runs a job again, a few times, after it found a damaged local copy of a file, which is removed."""
     for _ in range(_TRIES - 1):
         with suppress(DamagedCopyError):
             return _leased(job)
@@ -72,7 +72,7 @@ def _tried(job: Job) -> Outcome:
 
 
 def _unexpected(job: Job, error: BaseException) -> str:
-    """Returns in words an error that nobody raised on purpose; one that has no place of its own gets the job's."""
+    """Returns an unexpected error in words; one that names no place gets the name of the job."""
     words = f"{type(error).__name__}: {error_words(error)} (in {_name(job.stage.compute)}"
     if isinstance(error, OSError) and not has_place(error):
         own = [shard.label for shard in job.shards if shard.key == job.partition]
@@ -82,7 +82,7 @@ def _unexpected(job: Job, error: BaseException) -> str:
 
 
 def _if_gone(storage: Storage) -> str:
-    """Returns in words that the store was removed while it was built on; nothing if it is there, or does not answer."""
+    """Returns in words that the store was removed during the build; nothing if it exists or does not answer."""
     with suppress(OSError, CorpusError):
         if storage.stat(OWNER) is None:
             return (
@@ -99,7 +99,7 @@ def _name(function: Any) -> str:
 def _leased(job: Job) -> Outcome:
     """Computes a partition under its lease, unless another builder has it or has committed the partition meanwhile.
 
-    If the lease is lost, the partition is looked at once more.
+    If the lease is lost, the partition is examined once more.
     """
     lease = job.storage.lease(lease_name(job.stage.name, job.partition), job.builder, job.expired)
     if isinstance(lease, Held):
@@ -130,9 +130,9 @@ def _committed_meanwhile(job: Job, entry: Entry | None) -> Record | None:
 
 
 def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entry | None, list[Record]]:
-    """Computes and commits a partition, in the place of the record that it has before.
+    """Computes and commits a partition, replacing its record.
 
-    Returns its record, the entry of that, and the records of others that gave way to its files.
+    Returns the new record, its entry, and the removed records of other partitions whose paths it took.
     """
     started, cpu, compiled_before = time.monotonic(), _cpu_seconds(), compile_seconds()
     ledger = _ledger(job.storage)
@@ -181,8 +181,8 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
 def _computed(job: Job, task: Task, inputs: list[Partition]) -> Mapping[str, str]:
     """Runs the stage's function; returns the digests it returns.
 
-    What it did not read to the end is checked after it. If it fails, that comes first: content that is damaged, or was
-    not read as it is, may cause any error.
+    Files that it did not read to the end are checked afterwards. If the function fails, that check comes first: damaged
+    or misread content may cause any error.
     """
     try:
         found = job.stage.compute(task) or {}
@@ -208,9 +208,9 @@ def _recipe(job: Job, inputs: Mapping[str, str]) -> str:
 
 
 def _made(inputs: Mapping[Input, Partitions]) -> str:
-    """Returns the time for a record: now, or that of the newest input if the clock was set back since.
+    """Returns the time for a record: now, or the time of the newest input if the clock was set back since.
 
-    So no partition seems to be older than one it was made from.
+    So no partition seems older than its inputs.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return max([now, *(found.once(_newest) for found in inputs.values())])
@@ -221,7 +221,7 @@ def _newest(partitions: Partitions) -> str:
 
 
 def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None, created: str) -> Record:
-    """Returns the record of a computed partition. recipe: None if it must be made anew, from all inputs."""
+    """Returns the record of a computed partition. recipe: None if it must be computed again, from all inputs."""
     record = Record(
         asset=job.stage.name,
         partition=job.partition,

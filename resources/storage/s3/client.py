@@ -1,4 +1,4 @@
-"""Clients of S3 and compatible stores: settings, one client per process, faults in our words, the count of requests.
+"""Clients of S3 and compatible stores: settings, one client per process, translated errors, counts of requests.
 
 Credentials come from the usual chain of boto3 alone (environment, profile, role of the machine). They are never part of
 a setting, an error or a record, and neither are signed addresses.
@@ -39,10 +39,14 @@ _NO_STORE = "does s3.endpoint name an object store, and not its web console or a
 class S3Settings(msgspec.Struct, frozen=True):
     """How a store is reached. Hashable and picklable.
 
-    endpoint: address of a compatible store; None for Amazon's. region, profile: None for those of the environment.
-    addressing: where the bucket's name goes. concurrency: requests of one process at once. part_size: bytes of one
-    request for a part of a larger object. anonymous: ask without credentials. patience: seconds after which a request
-    that got no answer is given up, and tried once more only; None for much time and many attempts.
+    endpoint: address of a compatible store; None for Amazon's.
+    region, profile: None for those of the environment.
+    addressing: where the bucket's name goes.
+    concurrency: requests of one process at once.
+    part_size: bytes of one request for a part of a larger object.
+    anonymous: ask without credentials.
+    patience: seconds after which a request that got no answer is given up, and tried once more only; None for much time
+        and many attempts.
     """
 
     endpoint: str | None = None
@@ -56,7 +60,7 @@ class S3Settings(msgspec.Struct, frozen=True):
 
 
 class Traffic(NamedTuple):
-    """What this process exchanged with object stores: requests by operation, each attempt counted, and bytes."""
+    """The traffic of this process with object stores: requests by operation, each attempt counted, and bytes."""
 
     requests: dict[str, int]
     sent: int
@@ -88,7 +92,7 @@ _MAKING = [Lock()]
 
 
 def _after_fork() -> None:
-    """Connections of the parent belong to it, and one of its threads may have held the lock."""
+    """The parent's connections must not be used, and one of its threads may have held the lock."""
     _CLIENTS.clear()
     _MAKING[0] = Lock()
     _REQUESTS.clear()
@@ -133,7 +137,7 @@ def _client(settings: S3Settings) -> Any:
         region = session.region_name or ("us-east-1" if settings.endpoint else None)
         try:
             made = session.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
-        except JSONDecodeError:  # Of a program that is to say credentials.
+        except JSONDecodeError:  # An error of a program that supplies credentials.
             raise
         except ValueError:
             raise ConfigError(f"s3.endpoint: {settings.endpoint!r} is no host with or without a port") from None
@@ -145,7 +149,7 @@ def _client(settings: S3Settings) -> Any:
 
 
 def _without_details() -> None:
-    """Has the client library log no details, unless it was asked to: it logs every header, and tokens are in them."""
+    """Keeps the client library from logging details by default: it logs every header, and headers hold tokens."""
     log = logging.getLogger("botocore")
     if log.level == logging.NOTSET:
         log.setLevel(logging.INFO)
@@ -157,10 +161,10 @@ class ConditionError(StorageError):
 
 @contextmanager
 def translated(what: str) -> Iterator[None]:
-    """Turns faults of the client library into ours; `what` names the object or the store.
+    """Translates errors of the client library; `what` names the object or the store.
 
     Raises `FileNotFoundError` for an absent object, `ConditionError` for a refused condition, `StoreAccessError` for
-    everything else: it is the store's fault, the network's or that of the credentials, and says nothing about content.
+    everything else: a fault of the store, the network or the credentials, which says nothing about content.
     """
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
@@ -170,20 +174,20 @@ def translated(what: str) -> Iterator[None]:
     except ClientError as error:
         raise _fault(what, error.response) from None
     except (BotoCoreError, HTTPClientError, Boto3Error, RecursionError) as error:
-        if isinstance(_cause(error), RecursionError):  # The library follows redirects, however many there are.
+        if isinstance(_cause(error), RecursionError):  # The library follows any number of redirects.
             raise StoreAccessError(f"{what}: every answer leads elsewhere; {_NO_STORE}") from None
         raise StoreAccessError(f"{what}: {type(error).__name__}: {_words(error)}") from None
     except (OSError, JSONDecodeError) as error:
         if isinstance(error, OSError) and (error.errno is None or not is_of_the_file(error)):
             raise
-        # Of this machine, as when a program is gone that the profile names for credentials: no object is absent.
+        # A fault of this machine, such as a missing program that supplies credentials: no object is absent.
         why = error.strerror if isinstance(error, OSError) else "what a program says of credentials is no JSON"
         raise StoreAccessError(f"{what}: cannot be asked: {type(error).__name__}: {why}") from None
 
 
 @contextmanager
 def of_bucket(what: str) -> Iterator[None]:
-    """Does as `translated` for requests of which none asks for an object that may be absent."""
+    """Like `translated`, for requests that ask for no object that may be absent."""
     try:
         with translated(what):
             yield
@@ -199,13 +203,13 @@ def version_of(reply: Mapping[str, Any], what: str) -> str:
 
 
 def _words(error: Any) -> str:
-    """Returns what the client library says, without what may be secret: a refused header may hold a token."""
+    """Returns the client library's message without possible secrets: a refused header may hold a token."""
     cause = _cause(error)
     return without_addresses(str(error)) if cause is error else f"the request cannot be sent ({type(cause).__name__})"
 
 
 def _cause(error: Any) -> Any:
-    """Returns the error that the client library met while it sent a request, if it says no more of it; else its own."""
+    """Returns the underlying error of a request if the client library's error adds nothing; else that error."""
     from botocore.exceptions import HTTPClientError
 
     return error.kwargs.get("error") if type(error) is HTTPClientError else error
@@ -228,17 +232,17 @@ def _fault(what: str, response: Any) -> Exception:
 
 
 def without_addresses(words: str) -> str:
-    """Returns a message with host and port alone of the addresses in it: the rest may be signed.
+    """Returns a message in which addresses are cut to host and port, since the rest may be signed.
 
-    Of one that may hold a password nothing is left.
+    Addresses that may hold a password are removed completely.
     """
     return _URL.sub(lambda found: found[1] + ("..." if "@" in found[3] else f"{found[2]}/..."), words)
 
 
 def holds_conditions(settings: S3Settings, address: Address) -> bool:
-    """Returns whether a store refuses a write whose condition does not hold, so that it can hold leases.
+    """Returns whether a store refuses a write whose condition fails, so that it can hold leases.
 
-    Tries it once per process with an object of its own, which is removed again.
+    This is tried once per process with a test object, which is removed again.
     """
     known = settings, address
     if known not in _CONDITIONS:

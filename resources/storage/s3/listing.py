@@ -1,6 +1,6 @@
-"""Pages of a listing, read from their XML here: botocore needs a tenth of a second for one of 1,000 objects.
+"""Pages of a listing, parsed here: botocore needs a tenth of a second for a page of 1,000 objects.
 
-What botocore gets to read is the rest of the page: whether there are more, and where they begin.
+botocore gets the rest of the page: whether there are more objects, and where they begin.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ _OK = 200
 def listed(connection: Any, bucket: str, prefix: str) -> Iterator[Found]:
     """Yields every object whose key begins with a prefix; 1,000 objects are one request.
 
-    Raises `StorageError` if the store says that there are more and not how to go on: a shorter listing looks like
-    removed objects. What `connection` raises is for the caller to translate.
+    Raises `StorageError` if the store says that there are more but not how to continue: a shorter listing would look
+    like removed objects. The caller translates the errors of `connection`.
     """
     for page in _pages(connection, {"Bucket": bucket, "Prefix": prefix}):
         yield from page[ENTRIES]
@@ -47,7 +47,7 @@ def _pages(connection: Any, given: dict[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def read_page(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:
-    """Takes the objects out of a page before botocore reads it; they are `ENTRIES` of its reply."""
+    """Removes the objects from a page before botocore reads it; they become `ENTRIES` of its reply."""
     if response_dict["status_code"] != _OK:
         return
     try:

@@ -13,7 +13,7 @@ from resources.storage.s3.ranges import Object, get
 from resources.storage.small_objects.conditional import ChangedError, Found, Objects
 
 _MOST_BYTES = 1 << 28
-"""Bytes that are read of an object: all, since a writer knows its own content only by the whole."""
+"""Most bytes that are read of an object: all, since a writer recognizes its own content only by the whole."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from resources.storage.s3.paths import may_be_ours
 
 _MAY_TAKE = timedelta(days=1)
 _NO_LIST = {405, 501}
-"""How stores answer, beside 404, that they know no such request."""
+"""Errors besides 404 by which stores say that they do not support the request."""
 
 
 def old_uploads(settings: S3Settings, address: Address) -> list[tuple[str, str]]:

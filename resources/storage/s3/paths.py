@@ -1,4 +1,4 @@
-"""Paths of files in an object store: which of them carry a version of their content, and where it stands."""
+"""Paths of files in an object store: which ones hold a version of their content, and where."""
 
 import re
 
@@ -17,12 +17,12 @@ def has_plain_name(path: str) -> bool:
 
 
 def has_version(path: str) -> bool:
-    """Returns whether a stored file has a version of its content in its path, so that it can never have another one."""
+    """Returns whether the path of a stored file holds a version, so that its content never changes."""
     return _FOLDER.search(path) is not None
 
 
 def may_be_ours(path: str) -> bool:
-    """Returns whether the path below a root is one that `versioned` gives, whoever else writes to the bucket."""
+    """Returns whether a path could come from `versioned`; other programs may write to the bucket too."""
     return has_plain_name(path) or has_version(path)
 
 

@@ -1,8 +1,8 @@
 """Reading of objects by ranges: one piece, or a stream that reads ahead.
 
-The store may break off in the middle of a body, or send less than it promised. So the length of every piece is
-compared, and what is missing is asked for again. All requests of one stream name the version that the first one found,
-unless no other can be there.
+The store may break off in the middle of a body, or send less than it promised. So the length of every piece is checked,
+and missing bytes are requested again. All requests of one stream name the version that the first one found, unless the
+object can have only one.
 """
 
 import errno
@@ -26,7 +26,7 @@ FIRST = 1 << 20
 """Bytes of the first request of a stream; an object of at most as many costs one request."""
 
 AHEAD = 2
-"""Parts that are on their way while another is read."""
+"""Parts that are requested while another is read."""
 
 _STEP = 1 << 20
 _LONGEST_WAIT = 5.0
@@ -46,8 +46,8 @@ def pool(settings: S3Settings) -> ThreadPoolExecutor:
 class Object(NamedTuple):
     """One object. name: how messages call it.
 
-    fixed: whether its key can have one content only. It may be sent anew while it is read, and some stores give the
-    same bytes another version then: those that encrypt, or when they come in other parts.
+    fixed: whether its key can have only one content. It may be uploaded again while it is read, and then some stores
+    give the same bytes another version: stores that encrypt, or if the parts differ.
     """
 
     settings: S3Settings
@@ -93,7 +93,7 @@ def get(source: Object, start: int, size: int, etag: str | None = None) -> Piece
 
 
 def _attempt(source: Object, start: int, stop: int, etag: str | None) -> tuple[bytes, int, str]:
-    """Asks once; returns what came, the size of the object and its version."""
+    """Requests once; returns the bytes that came, the size of the object and its version."""
     condition = {"IfMatch": f'"{etag}"'} if etag and not source.fixed else {}
     with _of_one_version(source), translated(source.name):
         try:
@@ -102,7 +102,7 @@ def _attempt(source: Object, start: int, stop: int, etag: str | None) -> tuple[b
             )
         except client(source.settings).exceptions.ClientError as error:
             if error.response["ResponseMetadata"].get("HTTPStatusCode") == _OUT_OF_RANGE:
-                return b"", 0, etag or ""  # Nothing lies there: an empty object, or the end was reached.
+                return b"", 0, etag or ""  # The range is empty: an empty object, or the end was reached.
             raise
     version, total = version_of(reply, source.name), _total(source, reply, start)
     return _body(reply["Body"], min(stop, total) - start), total, version
@@ -137,9 +137,9 @@ def _body(body: Any, size: int) -> bytes:
             found.append(step)
             left -= len(step)
     except (BotoCoreError, HTTPClientError, HTTPError, OSError):
-        pass  # The caller sees that bytes are missing.
+        pass  # The caller notices the missing bytes.
     finally:
-        # With all of a body read, its connection serves the next request; any other is of no use.
+        # A connection can be used again only if its body was read completely.
         if left:
             body.close()
     received(size - left)
@@ -147,9 +147,9 @@ def _body(body: Any, size: int) -> bytes:
 
 
 class RangeReader(Seekable):
-    """A seekable stream over an object whose first piece is there; who reads on in order is read ahead for.
+    """A seekable stream over an object whose first piece was read; reads ahead while it is read in order.
 
-    Holds at most `AHEAD` + 2 parts in memory; those that arrive are there twice for a moment.
+    Holds at most `AHEAD` + 2 parts in memory; arriving parts are there twice for a moment.
     """
 
     def __init__(self, source: Object, first: Piece) -> None:
@@ -220,7 +220,7 @@ class RangeReader(Seekable):
 
 
 def stream(source: Object, first: Piece) -> io.BufferedIOBase:
-    """Returns a stream over an object whose first piece is there."""
+    """Returns a stream over an object whose first piece was read."""
     if len(first.content) == first.total:
         return io.BytesIO(first.content)
     return io.BufferedReader(RangeReader(source, first), 1 << 17)

@@ -1,8 +1,8 @@
-"""Has requests to an object store tried again, without the allowance that botocore's own retries share.
+"""Retries of requests to an object store, without the retry quota that botocore uses by default.
 
-botocore takes from that allowance for every retry, and gives back only when an answer is a success. A corpus asks for
-many objects that are not there yet, and writes on conditions that do not hold: after some hundred of these answers it
-would try nothing again any more, and the next busy moment of the store would fail a build.
+botocore takes from that quota for every retry, and gives back only when an answer is a success. A corpus asks for many
+objects that do not exist yet, and makes writes whose conditions fail: after some hundred of these answers botocore
+would no longer retry, and the next busy moment of the store would fail a build.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ _WITHOUT_END = 1 << 60
 
 
 def without_allowance(connection: Any, attempts: int) -> None:
-    """Replaces the retries of a client in mode `standard` by the same, which only the number of attempts ends."""
+    """Replaces the retries of a client in mode `standard` by the same without a quota: only attempts are limited."""
     from botocore.retries import standard
     from botocore.retries.quota import RetryQuota
 

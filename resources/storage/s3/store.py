@@ -42,11 +42,11 @@ from resources.storage.small_objects.leases import BuilderLease, ObjectLeases
 _SEEKING = ".h5"
 _AT_RANDOM = (".npy", _SEEKING)
 _READ_ONCE = 1 << 16
-"""Bytes of a file up to which whoever reads it keeps its content; a larger one is checked first, and then read."""
+"""Readers keep the content of files up to this size; larger files are checked first, and then read."""
 
 _TRIES = 5
 _VERSIONS: dict[tuple[str, str], str] = {}
-"""Versions of files without one in their path that this process copied, by store and path."""
+"""Versions of the files that this process copied and whose paths hold no version, by store and path."""
 
 _MOST_VERSIONS = 1 << 18
 
@@ -77,7 +77,7 @@ class S3Storage(Storage):
 
     @property
     def holds_conditions(self) -> bool:
-        """Whether the store refuses a write whose condition does not hold; tried once per process."""
+        """Whether the store refuses a write whose condition fails; tried once per process."""
         return holds_conditions(self.settings, self.address)
 
     def _where(self, path: str) -> dict[str, str]:
@@ -104,20 +104,20 @@ class S3Storage(Storage):
         return cast(BinaryIO, stream(source, get(source, 0, min(FIRST, self.settings.part_size))))
 
     def _same_copy(self, path: str) -> BinaryIO | None:
-        """Opens the copy that this machine has of a file with a plain name, if the store still has that version."""
+        """Opens the local copy of a file with a plain name, if the store still has that version."""
         with suppress(FileNotFoundError):
             if copy := self._present_copy(path):
                 return copy.open("rb")
         return None
 
     def _present_copy(self, path: str) -> Path | None:
-        """Returns the copy of a file as it is in the store now, if this process has copied some version of it."""
+        """Returns an up-to-date copy of a file, if this process has copied some version of it."""
         if (self.identity, path) not in _VERSIONS or (entry := self.stat(path)) is None:
             return None
         return self.cache.find(self._name(path), entry.version, entry.bytes)
 
     def _known_copy(self, path: str, size: int | None = None) -> Path | None:
-        """Returns the copy that this machine has of a fixed file."""
+        """Returns the local copy of a fixed file."""
         return self.cache.find(self._name(path), "", size) if self.is_fixed(path) else None
 
     def _name(self, path: str) -> str:
@@ -130,7 +130,7 @@ class S3Storage(Storage):
 
     @override
     def at_hand(self, path: str, size: int | None = None) -> BinaryIO | None:
-        with suppress(FileNotFoundError):  # Another process may need the room.
+        with suppress(FileNotFoundError):  # Another process may remove it to make room.
             if copy := self._known_copy(path, size):
                 return copy.open("rb")
         return None
@@ -153,19 +153,19 @@ class S3Storage(Storage):
         return version is not None
 
     def _opened(self, path: str, first: Piece) -> BinaryIO:
-        """Copies a file whose first piece is there, and opens the copy."""
+        """Copies a file whose first piece was read, and opens the copy."""
         for _ in range(_TRIES):
             copy = self._copy(path, first)
-            with suppress(FileNotFoundError):  # Another process needed the room.
+            with suppress(FileNotFoundError):  # Another process removed it to make room.
                 return copy.open("rb")
-        raise StorageError(f"{self.cache.folder}: copies go before they are read; raise storage.cache.limit")
+        raise StorageError(f"{self.cache.folder}: copies are removed before they are read; raise storage.cache.limit")
 
     def _copy(self, path: str, first: Piece) -> Path:
         def write(file: BinaryIO) -> None:
             with RangeReader(self._object(path), first) as content:
                 shutil.copyfileobj(content, file, 1 << 20)
 
-        if self.is_fixed(path):  # Who wants the copy that is there asks for it; this may be to compare what is stored.
+        if self.is_fixed(path):  # Existing copies are not used here: the caller may want to compare the stored bytes.
             return self.cache.keep(self._name(path), "", write)
         self._note(path, first.etag)
         found = self.cache.find(self._name(path), first.etag, first.total)
@@ -252,9 +252,9 @@ class S3Storage(Storage):
 
     @property
     def _quick(self) -> S3Objects:
-        """The same, over requests that end long before a lease expires.
+        """The same store with requests that time out long before a lease expires.
 
-        Their client is made at once: on a busy machine the thread that renews would take seconds to make it.
+        The client is made at once: on a busy machine the renewing thread would need seconds for it.
         """
         settings = msgspec.structs.replace(self.settings, patience=self.lease_expiry / 8)
         client(settings)
@@ -328,7 +328,7 @@ def open_s3(root: str, folder: Path, section: Mapping[str, Any]) -> S3Storage:
 
 
 def _cache(folder: Path, section: Mapping[str, Any]) -> FileCache:
-    """Returns where copies of this user lie; users of one machine may share a folder, but cannot read each other's."""
+    """Returns the folder of this user's copies; users may share a cache, but cannot read each other's copies."""
     given = section["folder"]
     copies = FileCache(folder / given / f"user-{os.geteuid()}" if given else None, section["limit"])
     try:

@@ -32,7 +32,7 @@ class _Spooled(NamedTuple):
 
     @classmethod
     def over(cls, empty: BinaryIO, shown: str) -> "_Spooled":
-        """Returns what writes to an empty file, which is closed. shown: its place as errors name it."""
+        """Returns an object that writes to an empty file. shown: its place as errors name it."""
         with empty:
             kept = os.dup(empty.fileno())
         raw, handle = WrittenFile.opened(os.dup(kept), shown)
@@ -58,10 +58,10 @@ class _Spooled(NamedTuple):
 class S3Unpublished(Unpublished):
     """Files of one partition.
 
-    Those with a version in their key are sent by `prepare`: nobody looks there before a record names them. Files with
-    plain names replace older ones, so they are sent by `publish`, in the order in which they were created: an index or
-    a manifest appears when what it is of is there. Where the store can, each is sent on the condition that the one
-    there is the one that `prepare` saw; `LeaseLostError` if another builder has replaced it meanwhile.
+    Files with a version in their key are sent by `prepare`, since no process reads them before a record names them.
+    Files with plain names replace older ones. They are sent by `publish`, in the order of their creation, so that an
+    index or manifest appears after the files that it describes. If the store supports it, each is sent on the condition
+    that the present one is still the one that `prepare` saw; `LeaseLostError` if another builder has replaced it.
     """
 
     def __init__(self, address: Address, settings: S3Settings, cache: FileCache, identity: str) -> None:
@@ -136,7 +136,7 @@ class S3Unpublished(Unpublished):
         except (ConditionError, FileNotFoundError) as error:  # The answer to `IfMatch` for an absent object is 404.
             raise LeaseLostError(str(error)) from None
         for path, file in self._files.items():
-            if has_version(stored := self.stored(path)):  # What reads it next often runs on this machine.
+            if has_version(stored := self.stored(path)):  # Its next reader often runs on this machine.
                 self._cache.keep_spooled(f"{self._identity}/{stored}", "", file.kept)
         self._close()
 
@@ -163,7 +163,7 @@ class S3Unpublished(Unpublished):
 class Upload(NamedTuple):
     """One object to send. path: below the address. descriptor: the open file that is its content.
 
-    condition: of its writing, as the client takes it.
+    condition: of the write, as the client takes it.
     """
 
     address: Address
@@ -178,7 +178,7 @@ class Upload(NamedTuple):
         return {"Bucket": self.address.bucket, "Key": self.address.key(self.path)}
 
     def as_now(self) -> Mapping[str, str]:
-        """Returns the condition that the object is written in the place of the one that is there now."""
+        """Returns this upload with the condition that it replaces the present object."""
         try:
             with translated(f"{self.address}/{self.path}"):
                 return {"IfMatch": client(self.settings).head_object(**self.place)["ETag"]}
@@ -192,9 +192,9 @@ class Upload(NamedTuple):
 
 
 def send(uploads: list[Upload]) -> None:
-    """Sends files, several requests at once; in memory are at most `concurrency` parts.
+    """Sends files, several requests at once, with at most `concurrency` parts in memory.
 
-    If one fails, the parts of those that are not complete are removed from the store, and the fault is raised.
+    If one fails, the parts of incomplete uploads are removed from the store, and the error is raised.
     """
     begun = [_Begun(upload) for upload in uploads]
     try:
@@ -209,7 +209,7 @@ def send(uploads: list[Upload]) -> None:
 
 
 class _Begun:
-    """An upload under way: one request, or one for each part."""
+    """A running upload: one request, or one for each part."""
 
     def __init__(self, upload: Upload) -> None:
         self._upload = upload
@@ -233,7 +233,7 @@ class _Begun:
             self._parts.append(submit(self._upload.part, start, part, send_part, PartNumber=number))
 
     def finish(self) -> None:
-        """Waits until the object is whole. A refusal is none if the reply to an earlier attempt was lost."""
+        """Waits until the object is complete. A refusal does not count if the reply to an earlier attempt was lost."""
         try:
             self._finish()
         except (ConditionError, FileNotFoundError):
@@ -242,7 +242,7 @@ class _Begun:
         self._id = None
 
     def _is_ours(self) -> bool:
-        """Returns whether the object that is there now is the one that was sent here."""
+        """Returns whether the present object is the one that was sent here."""
         try:
             with translated(f"{self._upload.address}/{self._upload.path}"):
                 return bool(self._client.head_object(**self._upload.place)["Metadata"] == self._mark)
@@ -263,7 +263,7 @@ class _Begun:
                 )
 
     def _require_as_seen(self) -> None:
-        """Looks whether the condition holds: some stores heed that of an object in one piece, and none of this call."""
+        """Checks the condition: some stores obey it for an object sent in one piece, but not for this call."""
         if self._upload.condition and self._upload.as_now() != self._upload.condition:
             raise ConditionError(f"{self._upload.address}/{self._upload.path}: was changed by somebody else")
 
@@ -274,13 +274,13 @@ class _Begun:
             if not future.cancelled():
                 future.exception()
         if self._id is not None:
-            # What is left shows in `corpus clean`; the fault that led here is the one to tell.
+            # Remaining parts show in `corpus clean`; the first error is the one to report.
             with suppress(OSError), translated(self._upload.path):
                 self._client.abort_multipart_upload(**self._upload.place, UploadId=self._id)
 
 
 def part_size(size: int, wanted: int) -> int:
-    """Returns the bytes of a part of a file, so that there are no more parts than a store takes."""
+    """Returns the size of the parts of a file, so that there are no more parts than a store allows."""
     return max(wanted, -(-size // MOST_PARTS))
 
 

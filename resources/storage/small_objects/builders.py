@@ -1,7 +1,7 @@
-"""Which processes build on a store, as small objects in it, one for each; for processes on any machine.
+"""The processes that build on a store, from any machine: a small object in the store for each.
 
-Each writes down itself first and looks for others afterwards, so of two that may not both go on at least one sees the
-other. No condition is needed for that.
+Each process first writes its own object and then looks for others. So of two processes that exclude each other, at
+least one sees the other. That needs no conditional writes.
 """
 
 import os
@@ -24,27 +24,28 @@ from resources.storage.small_objects.renewal import RENEWALS, clock
 FOLDER = ".builders"
 _NEVER = float("inf")
 _ALONE: dict[tuple[int, Objects], bool] = {}
-"""The stores that this process builds on, and whether it lets nobody else."""
+"""The stores that this process builds on, and whether it holds them alone."""
 
 _SEEN: dict[tuple[Objects, str], float] = {}
-"""When this process last saw the sign of a builder, by store and nonce."""
+"""When this process last saw a sign of life of a builder, by store and nonce."""
 
 EVERY = 5.0
-"""Seconds between two signs of life of a builder, or a quarter of the time after which it is thought dead."""
+"""Most seconds between two signs of life of a builder; at most a quarter of its expiry."""
 
 
 _ATTEMPTS, _PAUSES = 20, (0.02, 0.2)
-"""How often a builder writes itself down whose others have ended meanwhile, and seconds between two attempts.
+"""How often a builder tries to join after the others have ended, and the seconds between two attempts.
 
-They differ by chance, or two that begin in one moment would for ever meet again.
+These are random, so that two builders that began together do not collide for ever.
 """
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What a process writes down while it builds. alone: whether it lets nobody else.
+    """The object of a process that builds.
 
-    expiry: seconds without a sign after which it is thought dead. sign: makes each another version; it begins anywhere,
-    so that who leaves and comes back is seen to live.
+    alone: whether it holds the store alone.
+    expiry: seconds without a sign of life after which others take it for dead.
+    sign: makes each version different; it starts at random, so that a process that leaves and returns is seen to live.
     """
 
     process: Process
@@ -54,7 +55,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class _Presence:
-    """What this process wrote down."""
+    """The object of this process."""
 
     def __init__(self, objects: Objects, written: Written, quick: Objects, *, conditional: bool) -> None:
         self._objects = objects
@@ -71,7 +72,7 @@ class _Presence:
         return clock() + min(EVERY, self._written.expiry / 4)
 
     def renew(self) -> None:
-        """Gives a sign of life; `BuilderLostError`, once, if others think this process dead."""
+        """Gives a sign of life; `BuilderLostError`, once, if others took this process for dead."""
         with self._renewing:
             if self.due == _NEVER:
                 return
@@ -85,7 +86,7 @@ class _Presence:
             self._written, self.due = written, due
 
     def _replace(self, content: bytes) -> str:
-        """Writes it anew only while it is there; a store without conditions may be asked too early."""
+        """Writes the object again, only if it still exists; a store without conditions may be asked too early."""
         if not self._conditional:
             require_builder(self._quick, self._written.process)
             return self._quick.write(self._name, content)
@@ -95,12 +96,12 @@ class _Presence:
         return version
 
     def _is_later(self, content: bytes) -> bool:
-        """Returns whether a sign is one that this process renewed: the first was written without a condition."""
+        """Returns whether a sign is a renewal by this process, since the first was written without a condition."""
         found = _decoded(content)
         return found is not None and found.process == self._written.process and found.sign > self._first
 
     def end(self) -> None:
-        """Removes it; if that fails, others think this process dead after its time."""
+        """Removes the object; if that fails, others take this process for dead after its expiry."""
         with self._renewing, suppress(OSError, StorageError):
             self.due = _NEVER
             self._objects.delete(self._name)
@@ -112,9 +113,9 @@ def name_of(process: Process) -> str:
 
 
 def require_builder(objects: Objects, builder: Process, recent: float = 0.0, now: Callable[[], float] = clock) -> None:
-    """Raises `BuilderLostError` if others think a builder dead, which is so for good.
+    """Raises `BuilderLostError` if others took a builder for dead, which is final.
 
-    recent: seconds for which a look of this process is enough, by a clock that goes on while it is stopped.
+    recent: seconds for which an earlier check is enough, by a clock that goes on while the process is stopped.
     """
     time, known = now(), (objects, builder.nonce)
     if time - _SEEN.get(known, -_NEVER) < recent:
@@ -126,7 +127,7 @@ def require_builder(objects: Objects, builder: Process, recent: float = 0.0, now
 
 
 def _lost(objects: Objects, builder: Process) -> BuilderLostError:
-    """Returns why a builder has to end; who lost the store with all that is in it is not told that others went on."""
+    """Returns why a builder has to end: the store is gone, or others went on without it."""
     if objects.read(OWNER) is None:
         return BuilderLostError(
             f"the store was removed or emptied while {builder.words.rstrip(',')} built on it: it has no {OWNER} any "
@@ -142,8 +143,10 @@ def _lost(objects: Objects, builder: Process) -> BuilderLostError:
 class ObjectBuilders:
     """The builders of a store.
 
-    place: the store, for messages. expiry: seconds. may_share: whether several may build at all, since it holds
-    conditions. quick: the same objects, over requests that are soon given up, for signs of life.
+    place: the store, for messages.
+    expiry: seconds.
+    may_share: whether several may build at all, since the store supports conditional writes.
+    quick: the same objects with requests of short timeouts, for signs of life.
     """
 
     objects: Objects
@@ -154,9 +157,9 @@ class ObjectBuilders:
 
     @contextmanager
     def join(self, builder: Process, *, alone: bool) -> Iterator[Sequence[Process]]:
-        """Joins the builders, and yields the others; may be nested. `HeldError` if one of them keeps this one out.
+        """Joins the builders, and yields the others; may be nested.
 
-        alone: nobody else may build meanwhile.
+        `HeldError` if one of them excludes this one. alone: no other process may build meanwhile.
         """
         alone = alone or not self.may_share
         known = os.getpid(), self.objects
@@ -178,14 +181,14 @@ class ObjectBuilders:
             others = self._enter(Written(builder, alone, self.expiry), held)
             seen = clock()
             yield [other.process for other in others]
-            with suppress(OSError, StorageError):  # It only tidies up: the build is done.
+            with suppress(OSError, StorageError):  # The build is done; this only tidies up.
                 _remove_silent(self.objects, others, clock() - seen)
 
     def _enter(self, me: Written, held: ExitStack) -> list[Written]:
-        """Writes this process down; returns the others. `HeldError` if one of them lives and keeps this one out.
+        """Writes this process down; returns the others. `HeldError` if a living one excludes this one.
 
-        Who waits to know that is not written down meanwhile, or it would keep out more: of several that begin at once
-        and want the store alone for a moment, each would stop all.
+        While it waits to learn whether others live, it is not written down. Otherwise several processes that begin
+        together and want the store alone for a moment would all exclude each other.
         """
         for _ in range(_ATTEMPTS):
             with ExitStack() as attempt:
@@ -214,7 +217,7 @@ class ObjectBuilders:
         return HeldError(f"{self.place}: {other.process.words} is building on this store{self._reason(me, other)}")
 
     def _reason(self, me: Written, other: Written) -> str:
-        """Returns why two processes may not both go on; empty if they may."""
+        """Returns why two processes exclude each other; empty if they do not."""
         rest = f"; wait until it is done (one that was killed is thought dead {other.expiry:g} s after its last sign)"
         if not self.may_share:
             return f", which ignores the conditions of writes and so cannot hold leases: only one may build{rest}"
@@ -224,9 +227,9 @@ class ObjectBuilders:
 
 
 def written_down(objects: Objects) -> Iterator[Process]:
-    """Yields the processes that wrote themselves down, without those that have ended on this machine.
+    """Yields the processes that wrote themselves down, except those that have ended on this machine.
 
-    One that was killed elsewhere is among them until its time is over and another builder comes.
+    One that was killed on another machine stays until it expires and another builder comes.
     """
     found = (_read(objects, name) for name in list(objects.names(FOLDER)))
     return (one.process for one in found if one is not None and not one.process.has_ended())
@@ -260,14 +263,14 @@ def _living(
     now: Callable[[], float] = clock,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Written | None:
-    """Waits for a sign of any of some builders, for the time of each at once; returns the first that gives one.
+    """Waits for a sign of life of any of some builders, at most for the expiry of each; returns the first one.
 
-    Removes what those wrote that give none. None if they are all dead, or have ended, or keep nobody out any more: who
-    held the store alone for a moment may share it now.
+    Removes the objects of those that give none. None if all are dead, have ended, or no longer exclude this one: a
+    builder that held the store alone for a moment may share it now.
     """
     begun, silent = now(), list(others)
     while silent:
-        waited = now() - begun  # Before looking: this process may be stopped between the two.
+        waited = now() - begun  # Before reading: this process may be stopped between the two.
         for other in list(silent):
             found = _read(objects, name_of(other.process))
             if found is not None and found.sign != other.sign and keeps_out(found):
@@ -282,7 +285,7 @@ def _living(
 
 
 def _remove_silent(objects: Objects, others: Sequence[Written], waited: float) -> None:
-    """Removes what builders wrote that gave no sign since they were seen, if that was longer ago than their time."""
+    """Removes the objects of builders that gave no sign of life within their expiry."""
     for other in others:
         found = _read(objects, name_of(other.process)) if waited >= other.expiry else None
         if found is not None and found.sign == other.sign:

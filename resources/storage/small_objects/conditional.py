@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from resources.errors import StoreAccessError
 
-# Seconds before each attempt. A store that is busy shows an object for a moment with a version that it then refuses.
+# Seconds before each attempt. A busy store may briefly show an object with a version that it then refuses.
 _PAUSES = (0, 0.05, 0.1, 0.2, 0.4)
 
 
@@ -18,13 +18,14 @@ class Found(NamedTuple):
 
 
 class ChangedError(Exception):
-    """A conditional write was refused: the object has another version, or is there although it should not be."""
+    """A conditional write was refused: the object has another version, or exists although it should not."""
 
 
 class Objects(Protocol):
-    """Small objects by name. Every call sees what every call before it has written, from any process.
+    """Small objects by name.
 
-    A write that was done may still be reported as failed, if the reply was lost. Hashable.
+    Every call sees all earlier writes of any process. A write that was done may still be reported as failed, if the
+    reply was lost. Hashable.
     """
 
     def __hash__(self) -> int:
@@ -34,13 +35,13 @@ class Objects(Protocol):
         """Returns an object, or None."""
 
     def write(self, name: str, content: bytes) -> str:
-        """Writes an object, whether or not it is there, and returns its version."""
+        """Writes an object, whether or not it exists, and returns its version."""
 
     def create(self, name: str, content: bytes) -> str:
-        """Writes an object that is not there and returns its version; `ChangedError` if it is there."""
+        """Creates an object and returns its version; `ChangedError` if it exists."""
 
     def replace(self, name: str, content: bytes, version: str) -> str:
-        """Writes an object that has a version and returns the new one; `ChangedError` if it has another or is gone."""
+        """Replaces an object of some version; returns the new one. `ChangedError` if it has another or is gone."""
 
     def delete(self, name: str) -> None:
         """Removes an object; does nothing if there is none."""
@@ -50,9 +51,9 @@ class Objects(Protocol):
 
 
 def create(objects: Objects, name: str, content: bytes) -> str | None:
-    """Writes an object that is not there; returns its version, None if another is there.
+    """Creates an object; returns its version, None if another exists.
 
-    The same content is our own: the reply to an earlier attempt was lost.
+    An object with the same content is our own: the reply to an earlier attempt was lost.
     """
     try:
         return objects.create(name, content)
@@ -63,11 +64,11 @@ def create(objects: Objects, name: str, content: bytes) -> str | None:
 def replace(
     objects: Objects, name: str, content: bytes, version: str, is_ours: Callable[[bytes], bool] = lambda _: False
 ) -> str | None:
-    """Writes an object that has a version; returns the new one, None if somebody else has changed it. As `create`.
+    """Replaces an object of some version; returns the new version, None if another process has changed it.
 
-    is_ours: whether another content is of this writer too: a store may do late what it was asked once and again, even
-    after what it was asked later. A store may also refuse a write only because another was on its way. In both cases it
-    is tried again; `StoreAccessError` if that does not end.
+    As in `create`, the same content is our own. is_ours: whether another content is of this writer too: a store may
+    carry out a repeated request late, even after later requests. A store may also refuse a write only because another
+    one was running. In both cases the write is repeated; `StoreAccessError` if that does not end.
     """
     for pause in _PAUSES:
         sleep(pause)

@@ -1,9 +1,9 @@
 """Leases as small objects of a store, for processes on any machine.
 
-A lease is an object that only one process can create. Its holder writes it anew several times before it expires, and
-removes it at the end. Who waits for it takes it over when it was not written for that time by the clock of who waits;
-no clock of another machine is believed. A holder that was stopped for so long finds out before it writes, and what it
-writes is refused then in any case: a record is replaced only while it is the one that its holder found.
+A lease is an object that only one process can create. Its holder renews it several times before it expires, and removes
+it at the end. A waiting process takes it over if it was not renewed for that time, measured by the waiting process's
+own clock; clocks of other machines are never compared. A holder that was stopped for so long finds out before it
+writes. Its write would be refused in any case: a record is replaced only if it is still the one that the holder found.
 """
 
 import secrets
@@ -24,13 +24,13 @@ from resources.storage.small_objects.renewal import RENEWALS, Renewals, clock
 
 FOLDER = ".leases"
 _RECENT = 1.0
-"""Seconds for which a look at the sign of a builder is enough to begin; before it writes, a worker looks anew."""
+"""Seconds for which an earlier check of a builder is enough to begin work; before it writes, a worker checks again."""
 
-_TIMES = 4  # How often a lease is renewed in the time after which it expires.
+_TIMES = 4  # How often a lease is renewed before it would expire.
 
 
 class Written(msgspec.Struct, frozen=True):
-    """The content of a lease. nonce: another one for each lease. renewal: makes each writing another version.
+    """The content of a lease. nonce: unique to each lease. renewal: makes each version different.
 
     expiry: seconds after which it may be taken over if it is not renewed.
     """
@@ -45,8 +45,10 @@ class Written(msgspec.Struct, frozen=True):
 class ObjectLeases:
     """The leases of a store.
 
-    expiry: seconds. renewals: what renews leases that are taken. quick: the same objects, over requests that are soon
-    given up, for renewals: one that gets no answer must not keep others waiting until they expire.
+    expiry: seconds.
+    renewals: renews the leases that are taken.
+    quick: the same objects with requests of short timeouts, for renewals: one without an answer must not delay others
+        until they expire.
     """
 
     objects: Objects
@@ -58,8 +60,8 @@ class ObjectLeases:
     def take(self, name: str, holder: Process, expired: str = "") -> "ObjectLease | Held":
         """Takes a lease, without waiting. name: of a partition. expired: version of a lease that has expired.
 
-        A lease of the same builder is taken over at once: it begins a partition again only after the worker died. So is
-        one of a process of this machine that has ended. `BuilderLostError` if others think the builder dead.
+        A lease of the same builder is taken over at once, since it begins a partition again only after the worker died.
+        So is a lease of an ended process of this machine. `BuilderLostError` if others took the builder for dead.
         """
         require_builder(self.objects, holder, _RECENT, self.now)
         path, begun = f"{FOLDER}/{name}.json", self.now()
@@ -80,15 +82,15 @@ class ObjectLeases:
         return lease
 
     def _is_left(self, lease: "Written | None", holder: Process) -> bool:
-        """Returns whether nobody works under a lease any more, without a wait."""
+        """Returns whether it is certain, without waiting, that no process works under a lease any more."""
         if lease is not None and lease.holder.nonce != holder.nonce and lease.holder.has_ended():
-            # Its workers may outlive it for a moment: without its sign they write nothing.
+            # Its workers may outlive it for a moment, but write nothing without its sign of life.
             self.objects.delete(name_of(lease.holder))
             return True
         return lease is not None and lease.holder.nonce == holder.nonce
 
     def held(self) -> Iterator[tuple[str, str]]:
-        """Yields the name of each lease, and who holds it, in words; a dead holder's too."""
+        """Yields the name of each lease, and its holder in words, also if the holder is dead."""
         for path in self.objects.names(FOLDER):
             if (found := self.objects.read(path)) is not None:
                 name = path.removeprefix(f"{FOLDER}/").removesuffix(".json")
@@ -126,7 +128,7 @@ class ObjectLease(Lease):
         return float("inf") if self._version is None else self._begun + self._written.expiry / _TIMES
 
     def renew(self) -> None:
-        """Writes the lease anew; `LeaseLostError` if it was taken over."""
+        """Renews the lease; `LeaseLostError` if it was taken over."""
         self._renew(self._leases.quick or self._leases.objects)
 
     def _renew(self, objects: Objects) -> None:
@@ -146,19 +148,20 @@ class ObjectLease(Lease):
 
     @override
     def require(self) -> None:
-        # Who builds alone asks for no lease, so the lease does not show that the builder was given up.
+        # A process that holds the store alone takes no lease, so the lease does not show that others took the builder
+        # for dead.
         require_builder(self._leases.objects, self._written.holder, now=self._leases.now)
         self._require_renewed()
 
     def _require_renewed(self) -> None:
-        # Nobody can have waited for the whole time to expire while half of it has not gone by.
+        # Before half of the expiry has passed, no process can have waited for all of it.
         if self._version is None or self._leases.now() - self._begun > self._written.expiry / 2:
             self._renew(self._leases.objects)
 
     @override
     def release(self) -> None:
         self._leases.renewals.remove(self)
-        with suppress(OSError, StorageError):  # What was committed stays so; a lease that is left expires by itself.
+        with suppress(OSError, StorageError):  # What was committed stays; a remaining lease expires.
             self._require_renewed()
             with self._renewing:
                 self._version = None
@@ -166,7 +169,7 @@ class ObjectLease(Lease):
 
 
 class BuilderLease(Lease):
-    """The lease of any partition of a store that cannot hold leases, of its one builder."""
+    """The lease of any partition for the only builder of a store that cannot hold leases."""
 
     def __init__(self, objects: Objects, builder: Process) -> None:
         self._objects = objects

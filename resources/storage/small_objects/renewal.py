@@ -1,4 +1,4 @@
-"""Renews what this process holds in a store, in one thread, while it holds anything."""
+"""Renews the leases and objects of this process in a store, in one thread, while there are any."""
 
 import os
 import threading
@@ -10,14 +10,14 @@ _PAUSE_AFTER_FAULT = 0.5  # seconds
 
 
 class Renewable(Protocol):
-    """Something that must be written anew from time to time."""
+    """Something that must be renewed from time to time."""
 
     @property
     def due(self) -> float:
-        """When it has to be renewed next, by `clock`; infinite if it is lost."""
+        """When it must be renewed next, by `clock`; infinite if it is lost."""
 
     def renew(self) -> None:
-        """Renews it. Raises an error if that fails; then it is tried again while it is due."""
+        """Renews it; an error if that fails, after which it is tried again while it is due."""
 
 
 def clock() -> float:
@@ -52,12 +52,12 @@ class Renewals:
             for held in self._due():
                 try:
                     held.renew()
-                except Exception:  # Whoever holds it finds out; this thread has others to renew.
+                except Exception:  # Its holder finds out; this thread has others to renew.
                     with self._changed:
                         self._changed.wait(_PAUSE_AFTER_FAULT)
 
     def _due(self) -> list[Renewable]:
-        """Waits until something is due, or until more is held."""
+        """Waits until something is due, or something is added."""
         with self._changed:
             soonest = min((held.due for held in self._held), default=float("inf"))
             pause = soonest - clock()

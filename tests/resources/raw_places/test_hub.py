@@ -115,7 +115,7 @@ def test_what_is_wrong_with_the_hub_is_said_and_a_fault_of_ours_is_not_taken_for
     found: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub, "_tree", lambda *_: dict[str, str]()["no such key"])
-    with pytest.raises(StorageError, match=r"what the hub answers makes no sense: KeyError"):
+    with pytest.raises(StorageError, match=r"the hub's answer cannot be understood: KeyError"):
         listed()
     monkeypatch.setattr(hub, "_tree", lambda *_: None.files)  # type: ignore[attr-defined]
     with pytest.raises(AttributeError):
