@@ -50,6 +50,11 @@ def tokens(dataset: str) -> str:
     return f"{dataset}_tokens"
 
 
+def texts(dataset: str) -> str:
+    """Returns the asset with the files of a dataset that holds texts."""
+    return f"{dataset}_texts"
+
+
 def params(dataset: str) -> str:
     """Returns the asset with `data_params.json`."""
     return f"{dataset}_token_params"
