@@ -7,8 +7,8 @@ from typing import Any
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
-from corpus_assets.config.datasets.text_exports import is_text, needs_tokenizer
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.text_exports import is_text, needs_tokenizer
 from corpus_assets.tokenize import sequences, tokenizer, tokens
 from corpus_assets.tokenize.counts.statistics import COUNTERS
 from corpus_assets.tokenize.datasets import (

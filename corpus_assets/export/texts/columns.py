@@ -27,7 +27,7 @@ def columns(section: TextExport) -> dict[str, Type]:
     named = dict.fromkeys(("id", "source", *_TEXTS.get(section.rows, ())), "string")
     own: dict[str, Type] = {"label": "bool"} if section.rows == "kto" else {}
     if lists := _MESSAGES.get(section.rows):
-        own = {**dict.fromkeys(lists, [_message(section.message_keys)]), TOOLS: "string"}
+        own = {**{key: [_message(section.message_keys)] for key in lists}, TOOLS: "string"}
     return {**named, **own, **dict.fromkeys(section.metadata, "string")}
 
 

@@ -34,8 +34,9 @@ def write_rows(task: Task, path: str, section: TextExport, rows: Iterable[Row]) 
     given, count = iter(rows), 0
     for first in given:
         with _WRITERS[section.files](task, f"{path}.{section.files}", section) as write:
-            for count, row in enumerate(chain([first], given), 1):
+            for row in chain([first], given):
                 write(row)
+                count += 1
     return count
 
 
@@ -53,15 +54,16 @@ def _gzip(task: Task, path: str, _: TextExport) -> Iterator[Write]:
 
 @contextmanager
 def _zstd(task: Task, path: str, _: TextExport) -> Iterator[Write]:
-    with task.binary(path) as file:
+    with ExitStack() as stack:
+        file = stack.enter_context(task.binary(path))
         # One frame: readers built on zstandard's stream_reader end silently with the first.
-        with pa.CompressedOutputStream(pa.PythonFile(Sink(file), mode="w"), "zstd") as packed:
+        packed = stack.enter_context(pa.CompressedOutputStream(pa.PythonFile(Sink(file), mode="w"), "zstd"))
 
-            def write(row: Row) -> None:
-                packed.write(encode_row(row.values))
-                file.write(b"", 1)
+        def write(row: Row) -> None:
+            packed.write(encode_row(row.values))
+            file.write(b"", 1)
 
-            yield write
+        yield write
 
 
 @contextmanager

@@ -1,15 +1,15 @@
 """`manifest.json` of a dataset of texts, and `README.md`, which tells `load_dataset` its files and columns."""
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
 
+from corpus_assets.export.format import totals_of
 from corpus_assets.export.texts.columns import Type, columns, is_flat
 from corpus_assets.export.texts.datasets import TextDataset
-from corpus_assets.export.texts.writing import BY_SOURCE, TOTALS
+from corpus_assets.export.token_stream import sums_by_source
 from corpus_assets.tokenize.counts.manifest import MANIFEST, VERSION, described
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -22,7 +22,9 @@ _SPLITS = {"validation": "validation", "test": "test"}
 def write_manifest(task: Task, dataset: TextDataset, made: Sequence[Partition]) -> None:
     """Writes the card, and last of all the manifest. made: partitions with the files."""
     section, totals = dataset.section, totals_of(made)
-    task.save_bytes(dataset.path(CARD), _card(dataset, made, totals["rows_out"]).encode())
+    rows_in, rows_out = (int(totals.get(key, 0)) for key in ("documents", "units"))
+    dropped = {reason: lost["documents"] for reason, lost in sorted(totals["dropped"].items())}
+    task.save_bytes(dataset.path(CARD), _card(dataset, made, rows_out).encode())
     value = {
         "version": VERSION,
         "dataset": dataset.name,
@@ -30,33 +32,18 @@ def write_manifest(task: Task, dataset: TextDataset, made: Sequence[Partition]) 
         "rows": section.rows,
         "columns": columns(section) if section.is_table or is_flat(section) else None,
         "options": dict(task.parameters),
-        **totals,
-        "sources": _by_source(made),
+        "rows_in": rows_in,
+        "rows_out": rows_out,
+        "dropped": dropped,
+        "text_bytes": int(totals.get("text_bytes", 0)),
+        "sources": {source: dict(numbers) for source, numbers in sums_by_source(made).items()},
         "files": [
             *_files(dataset, made),
             *(described(file.path, dataset.path(""), file.digest) for file in task.files),
         ],
     }
     task.save_json(dataset.path(MANIFEST), value, rows=1)
-    task.count(rows_in=totals["rows_in"], rows_out=totals["rows_out"], discarded=totals["dropped"])
-
-
-def totals_of(made: Sequence[Partition]) -> dict[str, Any]:
-    """Returns the totals of all partitions, with what was dropped by reason under `dropped`."""
-    total, dropped = Counter[str](rows_in=0, rows_out=0, text_bytes=0), Counter[str]()
-    for partition in made:
-        counters = dict(partition.counters(TOTALS))
-        dropped.update(counters.pop("dropped"))
-        total.update(counters)
-    return {**total, "dropped": dict(sorted(dropped.items()))}
-
-
-def _by_source(made: Sequence[Partition]) -> Mapping[str, Mapping[str, int]]:
-    total: dict[str, Counter[str]] = {}
-    for partition in made:
-        for source, numbers in partition.counters(BY_SOURCE).items():
-            total.setdefault(source, Counter()).update(numbers)
-    return {source: dict(total[source]) for source in sorted(total)}
+    task.count(rows_in=rows_in, rows_out=rows_out, documents=rows_in, discarded=dropped)
 
 
 def _files(dataset: TextDataset, made: Sequence[Partition]) -> Iterator[dict[str, Any]]:

@@ -61,7 +61,7 @@ def _with_system(messages: Messages, row: Metadata) -> Messages:
     given = msgspec.json.decode(row[SYSTEM]) if SYSTEM in row else None
     if given is not None and not isinstance(given, str):
         raise RefusedError("bad_system", f"system is a {type(given).__name__}; valid: a text")
-    if not given or messages[:1] and messages[0]["role"] == SYSTEM:
+    if not given or (messages[:1] and messages[0]["role"] == SYSTEM):
         return messages
     return [{"role": SYSTEM, "content": given}, *messages]
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from corpus_assets.config.datasets.text_exports import OF_MESSAGES, TextExport
-from corpus_assets.export.texts.messages import Metadata, as_cells, conversation, preference, raw_text
 from corpus_assets.export.texts.messages import READ as READ_WITH_MESSAGES
+from corpus_assets.export.texts.messages import Metadata, as_cells, conversation, preference, raw_text
 from corpus_assets.export.texts.refused import RefusedError
 from resources.formats.documents import NO_METADATA
 from resources.formats.examples import Example, example_bytes

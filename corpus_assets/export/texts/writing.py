@@ -4,37 +4,39 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from corpus_assets.export.format import TOTALS
 from corpus_assets.export.texts.datasets import TextDataset
 from corpus_assets.export.texts.files import write_rows
 from corpus_assets.export.texts.refused import RefusedError
 from corpus_assets.export.texts.rows import Row, Rows, metadata_of
+from corpus_assets.export.token_stream import BY_SOURCE
 from corpus_assets.tokenize.counts.discarded import of_example
 from resources.documents.looked_for import LookedFor, numbers_of
 from resources.formats.examples import Example, decode_example
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
-TOTALS: Final = "totals"
-"""Counters of a partition: rows that came in and went out, bytes of their texts, and what was dropped, by reason."""
-BY_SOURCE: Final = "by_source"
-"""Counters of a partition: rows and bytes of their texts, of each source."""
 UNREAD: Final = "unread_keys"
 """Statistic: keys of examples that no column and no option reads, with how many examples have each."""
 _MOST_KEYS = 100
 
 
 def write_texts(task: Task, dataset: TextDataset) -> None:
-    """Writes the rows of a partition, and counts all that come in."""
+    """Writes the rows of a partition, and counts all that come in, as exports of ids do, without ids."""
     given = task.input(dataset.rows_from)
     counted = _Counted(task, dataset)
     rows_out = write_rows(task, dataset.path(task.key), dataset.section, counted.rows(given))
     dropped = task.dropped()
-    totals = {"rows_in": counted.rows_in, "rows_out": rows_out, "text_bytes": counted.text_bytes.total()}
-    task.save_counters(TOTALS, {**totals, "dropped": dict(sorted(dropped.items()))})
+    text_bytes = counted.text_bytes.total()
+    lost = {reason: {"documents": dropped[reason], "ids": 0} for reason in sorted(dropped)}
+    totals = {"documents": counted.rows_in, "units": rows_out, "text_bytes": text_bytes, "dropped": lost}
+    task.save_counters(TOTALS, totals)
     sources = sorted(counted.documents)
-    by_source = {name: {"rows": counted.documents[name], "text_bytes": counted.text_bytes[name]} for name in sources}
+    by_source = {
+        name: {"documents": counted.documents[name], "text_bytes": counted.text_bytes[name]} for name in sources
+    }
     task.save_counters(BY_SOURCE, by_source)
-    task.count(**totals, **counted.found())
+    task.count(rows_in=counted.rows_in, rows_out=rows_out, text_bytes=text_bytes, **counted.found())
 
 
 class _Counted:

@@ -28,12 +28,12 @@ def write_own(folder: Path, name: str, rows: Iterable[Mapping[str, Any]], file: 
 
 
 def own(
-    folder: Path, rows: Iterable[Mapping[str, Any]], *, keys: Mapping[str, Any] | None = None, **options: Any
+    folder: Path, given: Iterable[Mapping[str, Any]], /, *, keys: Mapping[str, Any] | None = None, **options: Any
 ) -> Corpus:
     """The small corpus with one dataset `own` of these rows, built."""
-    write_own(folder, "own", rows)
-    given = {"location": "own/own", **(keys or {})}
-    return exported(folder, dataset("own", input=given, **{"max_discarded": 1.0, **options}))
+    write_own(folder, "own", given)
+    files = {"location": "own/own", **(keys or {})}
+    return exported(folder, dataset("own", input=files, **{"max_discarded": 1.0, **options}))
 
 
 def rows_of(folder: Path, name: str) -> dict[str, Rows]:
@@ -52,7 +52,8 @@ def all_rows(folder: Path, name: str) -> Rows:
 def _rows(path: Path) -> Iterable[dict[str, Any]]:
     content = path.read_bytes()
     if path.suffix == ".parquet":
-        return pq.read_table(path).to_pylist()
+        table: Rows = pq.read_table(path).to_pylist()
+        return table
     if path.suffix == ".gz":
         content = gzip.decompress(content)
     if path.suffix == ".zst":
