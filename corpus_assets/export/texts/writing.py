@@ -72,7 +72,7 @@ class _Counted:
     def _look(self, example: Example) -> None:
         if not self._notes_unread and not self._looked_for.wants_any:
             return
-        keys = metadata_of(example)
+        keys = [key for key, value in metadata_of(example).items() if bytes(value) != b"null"]
         if self._looked_for.wants_any:
             self._looked_for.add(keys)
         if self._notes_unread:
