@@ -2,8 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
+from corpus_assets.config.datasets.text_exports import TextExport
+from corpus_assets.config.naming import MESSAGE_KEY, METADATA_KEY, names_given
 from corpus_assets.export.format import TOTALS
 from corpus_assets.export.texts.datasets import TextDataset
 from corpus_assets.export.texts.files import write_rows
@@ -19,6 +22,7 @@ from resources.stage.task import Task
 UNREAD: Final = "unread_keys"
 """Statistic: keys of examples that no column and no option reads, with how many examples have each."""
 _MOST_KEYS = 100
+_SIDES = ("messages", "prompt", "chosen", "rejected")
 
 
 def write_texts(task: Task, dataset: TextDataset) -> None:
@@ -47,8 +51,9 @@ class _Counted:
         self._maker = Rows(dataset.section)
         self._read = dataset.keys_read
         self._notes_unread = dataset.shard_set is not None
-        wanted = {f"datasets.{dataset.name}.metadata": dataset.section.metadata} if dataset.section.metadata else {}
-        self._looked_for = LookedFor("rows", wanted)
+        given = partial(names_given, TextExport, dataset.values, f"datasets.{dataset.name}")
+        self._looked_for = LookedFor("rows", given(METADATA_KEY))
+        self._in_messages = LookedFor("messages", given(MESSAGE_KEY))
         self._unread = Counter[str]()
         self.rows_in = 0
         self.documents, self.text_bytes = Counter[str](), Counter[str]()
@@ -70,6 +75,9 @@ class _Counted:
             yield row
 
     def _look(self, example: Example) -> None:
+        if self._in_messages.wants_any:
+            for message in (one for side in _SIDES for one in _messages(getattr(example, side))):
+                self._in_messages.add(message)
         if not self._notes_unread and not self._looked_for.wants_any:
             return
         keys = [key for key, value in metadata_of(example).items() if bytes(value) != b"null"]
@@ -82,4 +90,9 @@ class _Counted:
     def found(self) -> dict[str, object]:
         """Returns the statistics of the keys of rows."""
         unread = {UNREAD: dict(sorted(self._unread.items()))} if self._unread else {}
-        return {**numbers_of(self._looked_for), **unread}
+        return {**numbers_of(self._looked_for, self._in_messages), **unread}
+
+
+def _messages(side: Any) -> list[dict[str, Any]]:
+    """Returns the messages of one side of an example; none if it is a text."""
+    return side if isinstance(side, list) else []
