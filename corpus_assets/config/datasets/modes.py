@@ -16,6 +16,7 @@ from corpus_assets.config.datasets.cerebras_names import clear_names, mode_named
 from corpus_assets.config.datasets.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.options import DatasetSection, Packed, Templated, Texts, Turns, Windows
+from corpus_assets.config.datasets.text_exports import TEXT, TextExport, is_text
 from corpus_assets.config.naming import MARKER, ROLE, TEMPLATE_VALUE, TOKEN
 from corpus_assets.config.section import Share, written_day
 
@@ -249,8 +250,10 @@ def _named(entry: Any) -> Any:
         return entry
     if is_export(entry):
         return of_texts(entry)
+    if is_text(entry):
+        return entry
     if entry.get("format", HDF5) != HDF5:
-        raise ValueError(f"format is {entry['format']!r}; valid: {', '.join([HDF5, *EXPORTS])}")
+        raise ValueError(f"format is {entry['format']!r}; valid: {', '.join([HDF5, *EXPORTS, TEXT])}")
     mode = mode_named(entry.get("mode", "lm"), _CEREBRAS_NAMES)
     section = SECTIONS.get(mode) if isinstance(mode, str) else None
     if section is None or section.cerebras_name is None or entry.get("compat") != "cerebras":
@@ -263,12 +266,14 @@ def _named(entry: Any) -> Any:
 
 
 def _family(value: Any) -> str:
-    return "export" if is_export(value if isinstance(value, dict) else {"format": value.format}) else "rows"
+    entry = value if isinstance(value, dict) else {"format": value.format}
+    return "export" if is_export(entry) else "text" if is_text(entry) else "rows"
 
 
 Dataset = Annotated[
     Annotated[Annotated[AnyRows, Field(discriminator="mode")], Tag("rows")]
-    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("export")],
+    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("export")]
+    | Annotated[TextExport, Tag("text")],
     Discriminator(_family),
     BeforeValidator(_named),
 ]

@@ -9,7 +9,7 @@ import msgspec
 from corpus_assets.tokenize.modes.chat.encoding import Talk
 from corpus_assets.tokenize.modes.chat.template import Dialogue
 from corpus_assets.tokenize.modes.turns import TurnsError, conversation
-from resources.formats.examples import Example, Messages
+from resources.formats.examples import Example, Messages, without_nulls
 
 LEARNED_KEYS: Final = ("weight", "train", "loss")
 """Keys of a message that say whether it is learned, whatever its role."""
@@ -71,7 +71,7 @@ def _message(given: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(content := message.get("content"), list):
         message["content"] = "".join(_part(part) for part in content)
     if isinstance(calls := message.get("tool_calls"), list):
-        message["tool_calls"] = [_without_nulls(call) for call in calls]
+        message["tool_calls"] = [without_nulls(call) for call in calls]
     return message
 
 
@@ -83,12 +83,6 @@ def _part(part: Any) -> str:
     if kind == "text" and isinstance(text := part.get("text"), str):
         return text
     raise TurnsError("part_not_text", f"a content has a part of type {kind!r}; valid: text")
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _learned(message: dict[str, Any]) -> bool | None:
@@ -115,7 +109,7 @@ def _list(row: Mapping[str, msgspec.Raw], key: str) -> list[Any] | None:
     found = _value(row, key)
     if found is not None and not isinstance(found, list):
         raise TurnsError(_bad(key), f"{key} is a {type(found).__name__}; valid: a list, or JSON text of one")
-    return found and [_without_nulls(item) for item in found]
+    return found and [without_nulls(item) for item in found]
 
 
 def _object(row: Mapping[str, msgspec.Raw], key: str) -> dict[str, Any]:
