@@ -19,6 +19,7 @@ from corpus_assets.raw.examples import (
     ExampleRules,
     Limits,
     RawFile,
+    has_messages,
     read_examples,
     rules_of,
 )
@@ -183,6 +184,8 @@ class ReadingHooks(Hooks):
         elif dataset.get("keep_empty"):
             files[KEEPS_EMPTY] = NOT_IN_JSON_LINES
         mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, as those of this one.
+        if has_messages(mode, files) and files.get("numbers") != "python":
+            files["parts"] = "joined"  # Before, a content of parts was no text.
         own = {f"{place}.{key}": value for key, value in {**files, "mode": mode}.items()}
         return own | format_parameters(dataset["input"], prefix=place)
 

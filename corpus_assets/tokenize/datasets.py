@@ -26,7 +26,7 @@ FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
 # What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
 _LEARNED = {
-    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again",
+    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again; no nulls",
     "dpo": "with one end",
     "fim": "with its tokens as control tokens",
 }

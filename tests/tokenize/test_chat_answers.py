@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.chat import CHAT, chat_control, chat_rows
+from corpus_assets.tokenize.modes.chat.input import talk_of
 from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
@@ -200,12 +201,17 @@ def test_messages_say_if_they_are_learned() -> None:
         assert text.count("«") == 2
 
 
-def test_parts_of_texts_are_joined_and_others_are_refused_by_name() -> None:
-    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
-    (text,) = shown([{"role": "user", "content": parts}, *talk(("assistant", "c"))], CHATML + PROMPT)
-    assert text.startswith("<|im_start|>user\nab<|im_end|>")
-    image: Messages = [{"role": "user", "content": [{"type": "image", "url": "x"}]}, *talk(("assistant", "c"))]
-    assert faults_of(image) == ["part_not_text: a content has a part of type 'image'; valid: text"]
+def test_null_arguments_go_in_the_older_form_of_a_call_too() -> None:
+    template = "{% for m in messages %}{{ m.content + (m.function_call | tojson if m.function_call else '') }}<eos>"
+    call = {"role": "assistant", "content": "b", "function_call": {"name": "f", "arguments": {"x": None, "y": 1}}}
+    (text,) = shown([*talk(("user", "a")), call], template + "{% endfor %}")
+    assert text == 'a<eos>«b{"name": "f", "arguments": {"y": 1}}<eos>»'
+
+
+def test_a_key_without_a_value_is_no_key_that_nothing_reads() -> None:
+    row = msgspec.Raw(b'{"more": 1, "none": null, "tools": null}')
+    _, unread = talk_of(Example("a", "s", messages=talk(("user", "a"), ("assistant", "b")), metadata=row))
+    assert unread == ("more",)
 
 
 def faults_of(messages: Messages, row: Any = None) -> list[str]:

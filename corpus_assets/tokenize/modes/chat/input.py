@@ -19,7 +19,7 @@ VALUE_KEYS: Final = ("template_values", "chat_template_kwargs")
 SYSTEM: Final = "system"
 READ_KEYS: Final = frozenset({*LIST_KEYS, *VALUE_KEYS, SYSTEM})
 INPUT_REASONS: Final = (
-    *("part_not_text", "bad_weight"),
+    "bad_weight",
     *("bad_tools", "bad_documents", "bad_template_values", "bad_system"),
 )
 
@@ -31,9 +31,8 @@ def talk_of(example: Example) -> tuple[Talk, tuple[str, ...]]:
 
     A row may have `tools` and `documents` (a list, or JSON text of one), `system` (a text, which becomes the first
     message unless there is such a message) and `template_values` or `chat_template_kwargs` (an object, or JSON text of
-    one). A message may have `weight`, `train` or `loss` (0, 1 or a boolean): whether it is learned. Contents that are
-    lists of texts are joined. Keys without a value are left out of messages and of what a tool is called with, since
-    tables fill them in.
+    one). A message may have `weight`, `train` or `loss` (0, 1 or a boolean): whether it is learned. Keys without
+    a value are left out of messages and of what a tool is called with, since tables fill them in.
 
     Raises TurnsError: `no_messages`, `no_role`, or one of `INPUT_REASONS`.
     """
@@ -41,7 +40,7 @@ def talk_of(example: Example) -> tuple[Talk, tuple[str, ...]]:
     messages = [_message(message) for message in conversation(example)]
     learned = tuple(_learned(message) for message in messages)
     values = _values(row)
-    unread = set(row) - READ_KEYS
+    unread = {key for key, given in row.items() if bytes(given) != b"null"} - READ_KEYS
     if (system := _text(row, SYSTEM)) is not None:
         if messages[0]["role"] == SYSTEM:
             unread.add(SYSTEM)
@@ -67,22 +66,7 @@ def _values(row: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
 
 
 def _message(given: Mapping[str, Any]) -> dict[str, Any]:
-    message = {key: value for key, value in given.items() if value is not None or key == "content"}
-    if isinstance(content := message.get("content"), list):
-        message["content"] = "".join(_part(part) for part in content)
-    if isinstance(calls := message.get("tool_calls"), list):
-        message["tool_calls"] = [_without_nulls(call) for call in calls]
-    return message
-
-
-def _part(part: Any) -> str:
-    """Returns the text of a part of a content."""
-    if isinstance(part, str):
-        return part
-    kind = part.get("type", "text") if isinstance(part, Mapping) else type(part).__name__
-    if kind == "text" and isinstance(text := part.get("text"), str):
-        return text
-    raise TurnsError("part_not_text", f"a content has a part of type {kind!r}; valid: text")
+    return {key: _without_nulls(value) for key, value in given.items() if value is not None or key == "content"}
 
 
 def _without_nulls(value: Any) -> Any:
