@@ -226,16 +226,16 @@ def check_dataset(settings: Settings, name: str) -> None:
         named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
         tokenizer.check_tokens(loaded, named)
         if source is not None:
-            _check_learned(entry, loaded, source, place)
+            _check_learned(entry, loaded, source, place, f"{of_tokenizer} (kind {loaded.kind})")
 
 
-def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str) -> None:
+def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str, of: str) -> None:
     section = dataset_section(entry)
     mode = mode_of(section)
     try:
         mode.check(section, tokenizer.with_control(loaded, mode.control(section, loaded, source)), source)
     except ConfigError as fault:
-        raise ConfigError(f"{place}: {fault}") from fault
+        raise ConfigError(f"{place}: {fault}; the tokenizer is {of}") from fault
 
 
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:

@@ -250,9 +250,16 @@ def test_keys_that_nothing_reads_are_counted() -> None:
 def test_a_template_whose_answers_have_no_end_is_refused(roles: list[str] | None) -> None:
     body = "{% for m in messages %}{% generation %}{{ m.content + '<|im_end|>' }}{% endgeneration %}{% endfor %}"
     section = chat(64, chat_template=body, loss_roles=roles)
-    with pytest.raises(ConfigError, match=r"ends an answer with '<\|im_end\|>', and no token .* learn to stop"):
+    with pytest.raises(ConfigError, match=r"ends an answer with '<\|im_end\|>', and no control token .* learn to stop"):
         CHAT.check(section, tokenizer(spelled=True), body)
     CHAT.check(section, tokenizer(), body)
+
+
+def test_a_template_that_wants_a_system_message_has_to_teach_an_end_too() -> None:
+    body = "{% if messages[0].role != 'system' %}{{ raise_exception('no system') }}{% endif %}" + CHATML
+    with pytest.raises(ConfigError, match="learn to stop"):
+        CHAT.check(chat(64, chat_template=body), tokenizer(spelled=True), body)
+    CHAT.check(chat(64, chat_template=body), tokenizer(), body)
 
 
 def test_begin_of_text_is_that_of_the_post_processor_where_nothing_names_it() -> None:

@@ -154,9 +154,6 @@ class ChatDataset(Packed, Templated):
         description="how a conversation that is too long is shortened: not at all, by its last tokens, or by its "
         "earliest turns, but for system messages in front; all is counted",
     )
-    max_discarded: Share = Field(
-        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
-    )
 
     @property
     def fixed_day(self) -> date | None:
@@ -200,9 +197,6 @@ class DPODataset(Templated):
         "user", description="name of the user in messages, and in dialogues written as one text"
     )
     assistant_role: Annotated[str, ROLE] = Field("assistant", description="name of the assistant there")
-    max_discarded: Share = Field(
-        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
-    )
     equal_pairs: Literal["leave_out", "keep"] = Field(
         "leave_out", description="whether pairs whose responses are equal make rows, from which nothing is learned"
     )
