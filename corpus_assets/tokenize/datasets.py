@@ -27,7 +27,7 @@ _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weigh
 # What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
 _LEARNED = {
     "chat": "after the prompt for an answer, up to its end, wherever its calls are named again; no nulls",
-    "dpo": "with one end",
+    "dpo": "after the prompt for an answer, with one end",
     "fim": "with its tokens as control tokens",
 }
 Settings = Mapping[str, Any]

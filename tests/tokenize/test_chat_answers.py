@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.chat import CHAT, chat_control, chat_rows
 from corpus_assets.tokenize.modes.chat.input import talk_of
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, names_read
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from resources.errors import ConfigError
@@ -211,7 +211,15 @@ def test_null_arguments_go_in_the_older_form_of_a_call_too() -> None:
 def test_a_key_without_a_value_is_no_key_that_nothing_reads() -> None:
     row = msgspec.Raw(b'{"more": 1, "none": null, "tools": null}')
     _, unread = talk_of(Example("a", "s", messages=talk(("user", "a"), ("assistant", "b")), metadata=row))
-    assert unread == ("more",)
+    assert unread == ["more"]
+
+
+def test_what_the_template_does_not_name_is_a_key_that_nothing_reads() -> None:
+    given = {"tools": [1], "documents": [2], "system": "c", "template_values": {"mood": 1, "bos_token": "x"}}
+    messages = talk(("system", "s"), ("user", "a"), ("assistant", "b"))
+    example = Example("a", "s", messages=messages, metadata=msgspec.Raw(json.dumps(given).encode()))
+    _, unread = talk_of(example, names_read("{{ tools }}{{ bos_token }}{{ messages }}"))
+    assert unread == ["documents", "system", "template_values.mood"]
 
 
 def faults_of(messages: Messages, row: Any = None) -> list[str]:
