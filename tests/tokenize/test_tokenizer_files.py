@@ -1,6 +1,7 @@
 """What the files of a tokenizer declare, and files that cannot be used."""
 
 import json
+from typing import Any
 
 import pytest
 
