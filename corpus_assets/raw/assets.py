@@ -20,6 +20,7 @@ from corpus_assets.raw.examples import (
     ExampleRules,
     Limits,
     RawFile,
+    has_messages,
     read_examples,
     rules_of,
 )
@@ -183,12 +184,10 @@ class ReadingHooks(Hooks):
             files[KEEPS_EMPTY] = True
         elif dataset.get("keep_empty"):
             files[KEEPS_EMPTY] = NOT_IN_JSON_LINES
-<<<<<<< HEAD
-        own = {f"{place}.{key}": value for key, value in {**files, "mode": mode_read(dataset)}.items()}
-=======
-        mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, like those of this mode.
+        mode = mode_read(dataset)
+        if has_messages(mode, files) and files.get("numbers") != "python":
+            files["parts"] = "joined"  # Before, a content of parts was no text.
         own = {f"{place}.{key}": value for key, value in {**files, "mode": mode}.items()}
->>>>>>> main
         return own | format_parameters(dataset["input"], prefix=place)
 
     @override

@@ -39,7 +39,8 @@ _TEXTS: Final[Mapping[Shape, tuple[str, ...]]] = {
     "preference": ("prompt", "chosen", "rejected"),
 }
 _MESSAGES: Final = (
-    *("messages_not_a_list", "message_not_an_object", "content_not_text", "role_not_text", "no_role", "no_content"),
+    *("messages_not_a_list", "message_not_an_object", "content_not_text", "part_not_text", "role_not_text"),
+    *("no_role", "no_content"),
 )
 MIXED: Final = "mixed_responses"
 

@@ -167,8 +167,9 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
 
 
 def _rows_hooks(dataset: Dataset) -> RowsHooks:
-    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes continue as Cerebras does."""
-    judged = "max_discarded" in dataset.values and not dataset.values.get("reference")
+    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes go on as Cerebras does."""
+    values = dataset.values
+    judged = "max_discarded" in values and not values.get("reference") and not values["compat"]
     return JudgedRowsHooks(dataset) if judged else RowsHooks(dataset)
 
 
