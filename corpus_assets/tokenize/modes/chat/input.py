@@ -52,7 +52,7 @@ def talk_of(example: Example, read: Collection[str] | None = None) -> tuple[Talk
     Raises TurnsError: `no_messages`, `no_role`, or one of `INPUT_REASONS`.
     """
     beside = beside_of(example, read)
-    given = without_nulls(conversation(example))
+    given = messages_without_nulls(conversation(example))
     learned = tuple(map(_learned, given))
     before = beside.before(given)
     messages = [*before, *given]
@@ -81,10 +81,10 @@ def _row(example: Example) -> dict[str, msgspec.Raw]:
     return _ROW.decode(example.metadata) if example.metadata else {}
 
 
-def without_nulls(messages: Messages) -> Messages:
+def messages_without_nulls(messages: Messages) -> Messages:
     """Returns messages without the keys that have no value, at any depth, but for a content."""
     return [
-        {key: _without_nulls(value) for key, value in message.items() if value is not None or key == "content"}
+        {key: without_nulls(value) for key, value in message.items() if value is not None or key == "content"}
         for message in messages
     ]
 
