@@ -154,7 +154,7 @@ def test_hostile_rows_are_refused_by_name(tmp_path: Path) -> None:
     (examples,) = corpus.records("own_examples").values()
     assert examples.statistics["dropped"] == {
         "no_role": 1,
-        "content_not_text": 1,
+        "part_not_text": 1,
         "empty_messages": 1,
         "messages_not_a_list": 1,
         "no_messages": 1,
