@@ -127,7 +127,7 @@ def configuration_page() -> str:
 
 
 def _all_models() -> list[type[BaseModel]]:
-    return list(dict.fromkeys(models_within(CorpusConfig)))
+    return list(dict.fromkeys(models(CorpusConfig)))
 
 
 def _sections() -> str:
@@ -188,7 +188,7 @@ def _shared_section(group: Sequence[type[BaseModel]], rows: Sequence[str]) -> st
 HEAD = ("| key | type | default | meaning |", "|---|---|---|---|")
 
 
-def models_within(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+def models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
     """Yields every section below a section, in order."""
     for field in model.model_fields.values():
         yield from _models_of(field.annotation)
@@ -198,7 +198,7 @@ def _models_of(annotation: Any) -> Iterator[type[BaseModel]]:
     """Yields the sections of an annotation, and those below them."""
     for found in _nested(annotation):
         yield found
-        yield from models_within(found)
+        yield from models(found)
 
 
 def _nested(annotation: Any) -> Iterator[type[BaseModel]]:

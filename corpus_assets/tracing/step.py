@@ -24,7 +24,7 @@ class Step:
     copy: which use of the document, from 0, where it may be used several times.
     stale: why the partition is not up to date; empty if it is.
     details: numbers and names, as the stage recorded them.
-    other: the document that is kept instead, or that has the same text.
+        other: the document that is kept instead, or that has the same text.
     """
 
     stage: str

@@ -121,7 +121,7 @@ def shell_lines(page: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_the_tour_runs(tmp_path: Path) -> None:
-    for name in ("corpus.yaml", "dagster.yaml", "workspace.yaml"):
+    for name in ("corpus.yaml", "dagster.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)
     write_sample(tmp_path / "data" / "raw", megabytes=1)
     environment = {**os.environ, "PATH": PATH, "DAGSTER_HOME": str(tmp_path / ".dagster_home")}

@@ -125,7 +125,7 @@ def messages_value(
     roles_by_turn: bool = False,
     as_python: bool = False,
 ) -> Messages:
-    """Returns the messages of a list of objects, or of strings (user and assistant by turns).
+    """Returns the messages of a list of objects, or of strings (user and assistant in turn).
 
     A message has `role`, `content` and other keys. `keys` names role and content in the raw object; objects with
     neither are read as ShareGPT (`from`, `value`), whose role names become user and assistant. Content follows
