@@ -187,3 +187,11 @@ def test_a_split_and_a_file_without_a_row_have_no_file(tmp_path: Path) -> None:
     for name in ("validation", "pairs"):
         assert manifest_of(corpus, name)["rows_out"] == 0
         assert sorted(path.name for path in folder_of(tmp_path, name).iterdir()) == ["README.md", "manifest.json"]
+
+
+def test_a_build_says_rows_and_no_tokens_of_texts(tmp_path: Path) -> None:
+    write_small(tmp_path, {"datasets": [dataset("held", input="validation")]})
+    said = run(tmp_path, "build")
+    assert "held: " in said
+    assert "tokens in" not in said
+    assert json.loads(run(tmp_path, "tokens", "--json"))["datasets"] == []
