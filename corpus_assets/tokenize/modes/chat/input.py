@@ -1,4 +1,4 @@
-"""What a row says of its conversation: messages, what is learned of them, and what a template may name beside them."""
+"""Reads the conversation of a row: messages, which of them are learned, and further values for the template."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -67,6 +67,7 @@ def beside_of(example: Example, read: Collection[str] | None = None) -> Beside:
     one). Raises TurnsError: one of `INPUT_REASONS`.
     """
     row = _row(example)
+<<<<<<< HEAD
     lists = {key: given for key in LIST_KEYS if (given := _list(row, key)) is not None}
     objects = {key: _object(row, key) for key in VALUE_KEYS}
     unread = {key for key, given in row.items() if bytes(given) != b"null"} - READ_KEYS
@@ -75,6 +76,23 @@ def beside_of(example: Example, read: Collection[str] | None = None) -> Beside:
         unread |= {f"{key}.{name}" for key, values in objects.items() for name in values if name not in read}
     values = {name: value for given in (lists, *objects.values()) for name, value in given.items()}
     return Beside(values, _text(row, SYSTEM), frozenset(unread))
+=======
+    messages = [_message(message) for message in conversation(example)]
+    learned = tuple(_learned(message) for message in messages)
+    values = _values(row)
+    unread = set(row) - READ_KEYS
+    if (system := _text(row, SYSTEM)) is not None:
+        if messages[0]["role"] == SYSTEM:
+            unread.add(SYSTEM)
+        else:
+            messages, learned = [{"role": SYSTEM, "content": system}, *messages], (None, *learned)
+    return Talk(Dialogue(messages, values), learned), tuple(sorted(unread))
+
+
+def template_values_of(example: Example) -> dict[str, Any]:
+    """Returns the values of a row for the template besides the messages; raises TurnsError like `talk_of`."""
+    return _values(_row(example))
+>>>>>>> main
 
 
 def _row(example: Example) -> dict[str, msgspec.Raw]:
@@ -96,7 +114,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _learned(message: dict[str, Any]) -> bool | None:
-    """Takes out of a message what says if it is learned; None if nothing does."""
+    """Removes from a message the key that states whether it is learned; None without one."""
     said = {key: message.pop(key) for key in LEARNED_KEYS if key in message}
     for key, value in said.items():
         if value not in (0, 1):
@@ -105,7 +123,7 @@ def _learned(message: dict[str, Any]) -> bool | None:
 
 
 def _value(row: Mapping[str, msgspec.Raw], key: str) -> Any:
-    """Returns a value, or what its JSON text says; None without one."""
+    """Returns a value, or the value of its JSON text; None without one."""
     given = msgspec.json.decode(row[key]) if key in row else None
     if isinstance(given, str) and given.strip():
         try:
