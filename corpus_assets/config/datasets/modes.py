@@ -16,6 +16,7 @@ from corpus_assets.config.datasets.cerebras_names import clear_names, mode_named
 from corpus_assets.config.datasets.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.options import DatasetSection, Packed, Templated, Texts, Turns, Windows
+from corpus_assets.config.datasets.text_exports import TEXT, TextExport, is_text
 from corpus_assets.config.naming import MARKER, ROLE, TEMPLATE_VALUE, TOKEN
 from corpus_assets.config.section import Share, written_day
 
@@ -155,12 +156,6 @@ class ChatDataset(Packed, Templated):
         description="how a conversation that is too long is shortened: it is discarded, loses its last tokens, "
         "or its earliest turns except leading system messages; every cut is counted",
     )
-    max_discarded: Share = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="share of the examples that may give no row; if there are more, readers of the rows are held back",
-    )
 
     @property
     def fixed_day(self) -> date | None:
@@ -204,12 +199,6 @@ class DPODataset(Templated):
         "user", description="name of the user in messages, and in dialogues written as one text"
     )
     assistant_role: Annotated[str, ROLE] = Field("assistant", description="name of the assistant there")
-    max_discarded: Share = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="share of the examples that may give no row; if there are more, readers of the rows are held back",
-    )
     equal_pairs: Literal["leave_out", "keep"] = Field(
         "leave_out", description="whether pairs with equal responses give rows, from which nothing is learned"
     )
@@ -249,8 +238,10 @@ def _named(entry: Any) -> Any:
         return entry
     if is_export(entry):
         return of_texts(entry)
+    if is_text(entry):
+        return entry
     if entry.get("format", HDF5) != HDF5:
-        raise ValueError(f"format is {entry['format']!r}; valid: {', '.join([HDF5, *EXPORTS])}")
+        raise ValueError(f"format is {entry['format']!r}; valid: {', '.join([HDF5, *EXPORTS, TEXT])}")
     mode = mode_named(entry.get("mode", "lm"), _CEREBRAS_NAMES)
     section = SECTIONS.get(mode) if isinstance(mode, str) else None
     if section is None or section.cerebras_name is None or entry.get("compat") != "cerebras":
@@ -263,12 +254,14 @@ def _named(entry: Any) -> Any:
 
 
 def _family(value: Any) -> str:
-    return "export" if is_export(value if isinstance(value, dict) else {"format": value.format}) else "rows"
+    entry = value if isinstance(value, dict) else {"format": value.format}
+    return "export" if is_export(entry) else "text" if is_text(entry) else "rows"
 
 
 Dataset = Annotated[
     Annotated[Annotated[AnyRows, Field(discriminator="mode")], Tag("rows")]
-    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("export")],
+    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("export")]
+    | Annotated[TextExport, Tag("text")],
     Discriminator(_family),
     BeforeValidator(_named),
 ]
