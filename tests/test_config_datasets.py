@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.modes import (
     SECTIONS,
     DatasetSection,
     DPODataset,
-    Files,
     FIMDataset,
     LMDataset,
     SummarizationVSLDataset,

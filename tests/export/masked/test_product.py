@@ -1,0 +1,155 @@
+"""Masked datasets through the product: the same is learned as of HDF5; checks, tracing, counts, any number of workers."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from corpus_assets.cli.main import app
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.export.checks import upstream_of
+from corpus_assets.export.datasets import exported_datasets
+from corpus_assets.export.file_faults import faults_of, manifest_faults
+from resources.errors import ConfigError
+from tests.build.small import contents, opened
+from tests.export.exported import manifest_of, partitions
+from tests.export.masked import rules
+from tests.export.masked.product import CHAT, FIM, MODES, built, dataset, exported_rows, of_hdf5
+
+DATASETS = [
+    *(dataset(f"{name}_hdf5", mode) for name, mode in MODES.items()),
+    *(dataset(f"{name}_rows", mode, format="parquet") for name, mode in MODES.items()),
+    *(dataset(f"{name}_documents", mode, format="parquet", unit="document") for name, mode in MODES.items()),
+    dataset("fim", FIM, format="parquet"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("masked")
+    built(made, *DATASETS)
+    return made
+
+
+def asked(folder: Path, *arguments: str | int) -> Any:
+    """What a command says with `--json`."""
+    words = [*map(str, arguments), "--config", str(folder / "corpus.yaml"), "--json"]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_same_is_learned_as_of_hdf5(folder: Path, mode: str) -> None:
+    expected = of_hdf5(folder, f"{mode}_hdf5")
+    assert expected
+    assert rules.trl(exported_rows(folder, f"{mode}_rows")) == expected
+    assert rules.flattening(exported_rows(folder, f"{mode}_documents")) == expected
+    assert manifest_of(opened(folder), f"{mode}_rows")["learned"] == expected.total()
+
+
+def test_all_of_a_rearranged_document_is_learned(folder: Path) -> None:
+    rows = exported_rows(folder, "fim")
+    corpus = opened(folder)
+    assert rows
+    for row in rows:
+        starts = [sum(row["seq_lengths"][:n]) for n in range(len(row["seq_lengths"]))]
+        firsts = {*starts}
+        assert [label == id_ for label, id_ in zip(row["labels"], row["input_ids"], strict=True)] == [
+            place not in firsts for place in range(len(row["labels"]))
+        ]
+        assert len(row["input_ids"]) <= 96
+    totals = manifest_of(corpus, "fim")
+    assert totals["learned"] == totals["ids"] - totals["documents"]
+
+
+def faults(corpus: Corpus) -> list[str]:
+    """What the checks of all datasets find."""
+    found: list[str] = []
+    for one in exported_datasets(corpus.settings.values["datasets"]):
+        given = upstream_of(corpus, one)
+        assert given is not None
+        made, (manifest,) = partitions(corpus, f"{one.name}_tokens"), partitions(corpus, f"{one.name}_manifest")
+        found += [fault for partition in made for fault in partial(faults_of, given=given)(partition.record)]
+        found += manifest_faults(made, manifest)
+    return found
+
+
+def test_checks_find_nothing(folder: Path) -> None:
+    assert faults(opened(folder)) == []
+
+
+def test_what_is_too_long_is_counted(folder: Path) -> None:
+    dropped = [
+        stream.record.statistics["dropped"] for stream in partitions(opened(folder), "chat_rows_masked_token_stream")
+    ]
+    assert dropped == [{"too_long": 1}, {"too_long": 1}]
+    assert manifest_of(opened(folder), "chat_rows")["convention"].startswith("U: ")
+
+
+@pytest.mark.parametrize("name", ["chat_rows", "chat_documents"])
+def test_a_token_leads_to_its_document_and_back(folder: Path, name: str) -> None:
+    corpus = opened(folder)
+    (made, _) = partitions(corpus, f"{name}_tokens")
+    path = made.record.files[0].path.rpartition("/")[2]
+    rows = exported_rows(folder, name)
+    for row, position in ((0, 0), (1, len(rows[1]["input_ids"]) - 1), (2, 5)):
+        found = asked(folder, "trace", name, path, row, position)
+        why = asked(folder, "why", found["origin"]["id"], "--source", found["origin"]["source"])
+        (step,) = [step for way in why["ways"] for step in way["steps"] if step["stage"] == f"{name}_tokens"]
+        runs = step["details"]["rows"]
+        assert any(run["first"] <= row <= run["last"] for run in runs if run["file"].endswith(path))
+
+
+def test_commands_count_what_is_learned(folder: Path) -> None:
+    found = {one["name"]: one for one in asked(folder, "tokens")["datasets"]}
+    assert found["chat_rows"]["loss_tokens"] == found["chat_hdf5"]["loss_tokens"] > 0
+
+
+@pytest.mark.slow
+def test_the_number_of_workers_changes_nothing(tmp_path: Path) -> None:
+    chosen = [entry for entry in DATASETS if "format" in entry]
+    found = []
+    for workers in (1, 3):
+        folder = tmp_path / str(workers)
+        folder.mkdir()
+        found.append(contents(built(folder, *chosen, **{"engine.workers": workers})))
+    assert found[0] == found[1]
+
+
+def test_another_column_tokenizes_nothing_again(tmp_path: Path) -> None:
+    corpus = built(tmp_path, dataset("sft", CHAT, format="parquet"))
+    digests = [stream.record.digest for stream in partitions(corpus, "sft_masked_token_stream")]
+    changed = built(tmp_path, dataset("sft", CHAT, format="parquet", reader="trl"))
+    created = [stream.record.digest for stream in partitions(changed, "sft_masked_token_stream")]
+    assert created == digests
+    assert exported_rows(tmp_path, "sft")[0].keys() == {"input_ids", "labels", "seq_lengths"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shuffle": True}, "shuffle is not valid with `format: parquet`: trainers shuffle rows"),
+        ({"columns": ["input_ids", "seq_lengths"]}, "valid: labels among them, else trainers learn every id"),
+        (
+            {"columns": ["input_ids", "labels"]},
+            "one of seq_lengths, position_ids, attention_mask, or documents are one",
+        ),
+        ({"reader": "trl", "columns": ["input_ids", "labels", "position_ids"]}, "`reader: trl` needs seq_lengths too"),
+        ({"reader": "axolotl", "unit": "row"}, "sample_packing writes position_ids anew"),
+        (
+            {"reader": "transformers", "columns": ["input_ids", "labels", "position_ids", "attention_mask"]},
+            "without attention_mask: with one, models do not look for documents in position_ids",
+        ),
+        ({"unit": "document", "columns": ["input_ids", "labels", "position_ids"]}, "without position_ids, which say"),
+        ({"mode": "dpo"}, "mode is 'dpo'; valid with `format: parquet`: none, chat, fim, summarization"),
+        ({"unit": "document", "packing_depth": 2}, "packing_depth is 2; valid with `unit: row`"),
+    ],
+)
+def test_what_a_reader_would_misread_is_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        built(tmp_path, dataset("sft", CHAT, format="parquet") | options)
+    assert message in str(refused.value)
