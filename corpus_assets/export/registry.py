@@ -11,6 +11,10 @@ from corpus_assets.export.formats.amber import AMBER
 from corpus_assets.export.formats.datatrove import DATATROVE
 from corpus_assets.export.formats.litdata import LITDATA
 from corpus_assets.export.formats.llmc import LLMC
+from corpus_assets.export.formats.masked.arrow import ARROW_MASKED
+from corpus_assets.export.formats.masked.mds import MDS_MASKED
+from corpus_assets.export.formats.masked.megatron_bridge import BRIDGE_MASKED
+from corpus_assets.export.formats.masked.olmo import OLMO_MASKED
 from corpus_assets.export.formats.masked.parquet import PARQUET_MASKED
 from corpus_assets.export.formats.mds import MDS
 from corpus_assets.export.formats.megatron import MEGATRON
@@ -35,6 +39,10 @@ FORMATS: tuple[AnyFormat, ...] = (
     PARQUET,
     AMBER,
     PARQUET_MASKED,
+    ARROW_MASKED,
+    BRIDGE_MASKED,
+    MDS_MASKED,
+    OLMO_MASKED,
 )
 
 

@@ -11,13 +11,14 @@ from pydantic import Field
 from typing_extensions import override
 
 from corpus_assets.config.datasets.export_options import Export, Separator
-from corpus_assets.config.section import Section
+from corpus_assets.config.section import Bytes, Section
 
-MaskedFormat = Literal["parquet"]
+MaskedFormat = Literal["parquet", "arrow", "megatron_bridge", "mds", "olmo"]
 MaskedMode = Literal["chat", "fim", "summarization", "summarization_vsl"]
 Unit = Literal["row", "document"]
 Column = Literal["input_ids", "labels", "attention_mask", "position_ids", "seq_lengths", "loss_mask"]
-ReaderName = Literal["trl", "transformers", "axolotl"]
+ReaderName = Literal["trl", "transformers", "axolotl", "llama_factory"]
+UNSHIFTED = "U: labels[i] is input_ids[i], or -100; the trainer shifts"
 BORDERS: tuple[Column, ...] = ("seq_lengths", "position_ids", "attention_mask")
 """Columns of a row of several documents that say where each begins."""
 
@@ -44,6 +45,13 @@ READERS: Mapping[ReaderName, Reader] = {
         {"document": ("input_ids", "attention_mask", "labels")},
         units="sample_packing writes position_ids anew, so a packed row becomes one document",
     ),
+    "llama_factory": Reader(
+        {
+            "row": ("input_ids", "attention_mask", "labels", "position_ids"),
+            "document": ("input_ids", "attention_mask", "labels"),
+        },
+        dict.fromkeys(("seq_lengths", "loss_mask"), "it keeps columns that it does not know, and cannot pad them"),
+    ),
 }
 
 
@@ -60,6 +68,7 @@ class MaskedOptions(Section):
     )
     columns: list[Column] | None = Field(None, description="columns of rows; by default those of the reader")
     file_ids: int = Field(2**27, ge=2, le=2**40, description="ids after which another file begins")
+    size_limit: Bytes = Field(1 << 26, ge=1 << 10, lt=1 << 32, description="MDS: largest shard")
     packing: Literal["best_fit", "lpfhp", "nearest_previous"] = Field(
         "best_fit", description="how documents share rows (docs/packing.md)"
     )
@@ -111,18 +120,16 @@ class MaskedExport(MaskedOptions, Export):
             yield f"packing_depth is {options.packing_depth}; valid with `unit: row`, and not with nearest_previous"
 
 
-class ParquetMasked(MaskedExport):
-    """Parquet rows for Hugging Face `datasets`, TRL, transformers and axolotl."""
+class ColumnsMasked(MaskedExport):
+    """Rows with columns of one's choice."""
 
     units = ("row", "document")
-    convention = "U: labels[i] is input_ids[i], or -100; the trainer shifts"
+    convention = UNSHIFTED
     takes = frozenset({"reader", "columns", "file_ids", "packing", "packing_depth"})
     usual: ClassVar[Mapping[Unit, tuple[Column, ...]]] = {
         "row": ("input_ids", "labels", "seq_lengths", "position_ids"),
         "document": ("input_ids", "labels"),
     }
-
-    format: Literal["parquet"]
 
     @classmethod
     @override
@@ -149,6 +156,58 @@ class ParquetMasked(MaskedExport):
             yield f"columns are {columns}; valid with `unit: document`: without {', '.join(more)}, which say nothing"
 
 
+class ParquetMasked(ColumnsMasked):
+    """Parquet rows for Hugging Face `datasets`, TRL, transformers and axolotl."""
+
+    format: Literal["parquet"]
+
+    @classmethod
+    @override
+    def faults(cls, options: MaskedOptions) -> Iterator[str]:
+        yield from super().faults(options)
+        if options.reader == "llama_factory":
+            yield "reader is 'llama_factory', which loads folders of `datasets`; valid: `format: arrow`"
+
+
+class ArrowMasked(ColumnsMasked):
+    """A folder that `datasets.load_from_disk` loads, such as LLaMA-Factory's `tokenized_path`."""
+
+    usual = READERS["llama_factory"].columns
+
+    format: Literal["arrow"]
+
+
+class BridgeMasked(MaskedExport):
+    """Packed Parquet rows for Megatron-Bridge and NeMo."""
+
+    units = ("row",)
+    convention = "P: loss_mask[i] is 1 if the id after input_ids[i] is learned; 0 for the last of each document"
+    more_ids = 1
+    takes = frozenset({"file_ids", "packing", "packing_depth"})
+
+    format: Literal["megatron_bridge"]
+
+
+class MdsMasked(MaskedExport):
+    """MDS with a column `turns` for llm-foundry."""
+
+    units = ("document",)
+    convention = "runs: labels of a turn are the ids that are learned after its input_ids; the trainer joins and shifts"
+    takes = frozenset({"size_limit"})
+
+    format: Literal["mds"]
+
+
+class OlmoMasked(MaskedExport):
+    """Token files with a mask beside each, for OLMo-core and open-instruct."""
+
+    units = ("document",)
+    convention = "T: the mask of an id is True if it is learned; the trainer shifts"
+    takes = frozenset({"file_ids"})
+
+    format: Literal["olmo"]
+
+
 def _misread(name: ReaderName, unit: Unit, columns: list[Column]) -> Iterator[str]:
     """Yields what a reader would drop that it needs, or take for something else."""
     reader = READERS[name]
@@ -162,8 +221,10 @@ def _misread(name: ReaderName, unit: Unit, columns: list[Column]) -> Iterator[st
             yield f"columns are {columns}; valid with `reader: {name}`: without {column}: {reader.refused[column]}"
 
 
-AnyMasked = ParquetMasked
-MASKED: Mapping[str, type[MaskedExport]] = {"parquet": ParquetMasked}
+_ALL: tuple[type[MaskedExport], ...] = (ParquetMasked, ArrowMasked, BridgeMasked, MdsMasked, OlmoMasked)
+MASKED: Mapping[str, type[MaskedExport]] = {
+    get_args(section.model_fields["format"].annotation)[0]: section for section in _ALL
+}
 """The section of every format that holds masked documents, by its name in corpus.yaml."""
 MODES: tuple[str, ...] = get_args(MaskedMode)
 

@@ -48,7 +48,7 @@ def opened_rows(file: BinaryWriter, schema: Any) -> Any:
     # Ids split into first, second ... bytes are compressed in half the time, and by a fifth more.
     of_ids = [f"{name}.list.element" for name in schema.names if schema.field(name).type == IDS]
     return pq.ParquetWriter(
-        _Sink(file),
+        Sink(file),
         schema,
         compression="zstd",
         compression_level=1,
@@ -58,7 +58,7 @@ def opened_rows(file: BinaryWriter, schema: Any) -> Any:
     )
 
 
-class _Sink:
+class Sink:
     """A file as pyarrow writes to one."""
 
     closed = False

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ MODES = {"chat": CHAT, "pairs": PAIRS, "turns": TURNS}
 
 def dataset(name: str, mode: Mapping[str, Any], **options: Any) -> dict[str, Any]:
     """An entry of `datasets`."""
-    return {"name": name, "sequence_length": LENGTH, **mode, **options}
+    return deepcopy({"name": name, "sequence_length": LENGTH, **mode, **options})
 
 
 def write_own(folder: Path) -> None:

@@ -24,6 +24,20 @@ READERS: dict[str, tuple[dict[str, Any], Any]] = {
         lambda made: rules.flattening(made.parquet()),
     ),
     "axolotl": ({"format": "parquet", "reader": "axolotl"}, lambda made: rules.axolotl(made.parquet())),
+    "llama_factory": (
+        {"format": "arrow", "reader": "llama_factory"},
+        lambda made: rules.llama_factory(made.arrow()),
+    ),
+    "llama_factory documents": (
+        {"format": "arrow", "reader": "llama_factory", "unit": "document"},
+        lambda made: rules.llama_factory(made.arrow()),
+    ),
+    "megatron_bridge": (
+        {"format": "megatron_bridge", "sequence_length": 7},
+        lambda made: rules.megatron_bridge(made.parquet(), 7),
+    ),
+    "olmo": ({"format": "olmo"}, lambda made: rules.olmo(*made.olmo())),
+    "llm_foundry": ({"format": "mds", "size_limit": 1024}, lambda made: rules.llm_foundry(made.mds(), None)),
     "usual columns": ({"format": "parquet"}, lambda made: rules.transformers(made.parquet())),
 }
 
@@ -53,6 +67,6 @@ def documents(draw: st.DrawFn) -> list[Document]:
 def test_any_documents(name: str, documents: list[Document], packing: str) -> None:
     options, rule = READERS[name]
     with tempfile.TemporaryDirectory() as folder:
-        made = write(Path(folder), documents, **options, packing=packing, file_ids=20)
+        made = write(Path(folder), documents, **{**options, "packing": packing, "file_ids": 20})
         assert rule(made) == of_documents(documents)
         assert made.files.totals.get("learned", 0) == sum(sum(learned) for _, learned in documents)

@@ -1,4 +1,4 @@
-"""Masked datasets through the product: the same is learned as of HDF5; checks, tracing, counts, any number of workers."""
+"""Masked datasets through the product: the same is learned as of HDF5; checks, tracing and counts know them."""
 
 import json
 from functools import partial

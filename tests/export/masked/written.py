@@ -1,10 +1,15 @@
 """Masked documents in memory, and formats written from them alone; their files as rows of plain lists."""
 
+import gzip
+import json
+import struct
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpus_assets.config.datasets.masked import masked_section
@@ -19,7 +24,7 @@ from resources.storage.local import LocalStorage
 from tests.export.masked.rules import Document
 from tests.export.streams import _Stream
 
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "name": "made",
     "mode": "chat",
     "input": {},
@@ -58,6 +63,39 @@ class Made(NamedTuple):
     def parquet(self) -> list[dict[str, list[int]]]:
         """The rows of all Parquet files."""
         return [row for path in sorted(self.folder.glob("*.parquet")) for row in pq.read_table(path).to_pylist()]
+
+    def arrow(self) -> list[dict[str, list[int]]]:
+        """The rows of all Arrow files."""
+        paths = sorted(self.folder.glob("data-*.arrow"))
+        return [row for path in paths for row in pa.ipc.open_stream(path.read_bytes()).read_all().to_pylist()]
+
+    def mds(self) -> list[list[dict[str, list[int]]]]:
+        """The samples of all shards that the index names, each read at its place."""
+        found = []
+        for shard in json.loads((self.folder / "part" / "index.json").read_text())["shards"]:
+            raw = (self.folder / "part" / shard["raw_data"]["basename"]).read_bytes()
+            assert len(raw) == shard["raw_data"]["bytes"]
+            (count,) = struct.unpack_from("<I", raw)
+            offsets = struct.unpack_from(f"<{count + 1}I", raw, 4)
+            assert (count, offsets[-1]) == (shard["samples"], len(raw))
+            for start, end in pairwise(offsets):
+                assert struct.unpack_from("<I", raw, start) == (end - start - 4,)
+                found.append(json.loads(raw[start + 4 : end]))
+        return found
+
+    def olmo(self) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+        """The ids and masks of all files, and where each document begins and ends among them."""
+        ids: list[int] = []
+        mask: list[int] = []
+        bounds: list[tuple[int, int]] = []
+        for path in sorted(self.folder.glob("token_ids_part_*.npy")):
+            lines = gzip.decompress(path.with_suffix(".csv.gz").read_bytes()).decode().splitlines()
+            pairs = (map(int, line.split(",")) for line in lines)
+            bounds += [(len(ids) + start, len(ids) + end) for start, end in pairs]
+            ids += np.fromfile(path, self.build.id_type).tolist()
+            labels = path.with_name(path.name.replace("token_ids", "labels_mask"))
+            mask += np.fromfile(labels, np.bool_).tolist()
+        return ids, mask, bounds
 
 
 def write(folder: Path, documents: Sequence[Document], eos: int | None = None, **options: Any) -> Made:

@@ -1,4 +1,4 @@
-"""Parquet with masked rows, for TRL, transformers and axolotl (docs/formats/trainers.md "Masked rows")."""
+"""Parquet with masked rows, for TRL, transformers and axolotl (docs/formats/trainers.md "Masked data")."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.config.datasets.masked import ParquetMasked
 from corpus_assets.export.documents import Parts, runs
-from corpus_assets.export.format import Build, Files, Format
+from corpus_assets.export.format import LEARNED, Build, Files, Format
 from corpus_assets.export.formats.parquet import GROUP_IDS, IDS, READ_ROWS, finish, lists, opened_rows, read
 from corpus_assets.export.masked.documents import KERNELS, NOT_LEARNED, MaskedUnits, Rows, groups, in_rows
 from resources.stage.partition import Partition
@@ -48,7 +48,7 @@ def write(task: Task, build: Build[ParquetMasked], parts: Parts, files: Files) -
             with task.binary(path) as file, opened_rows(file, schema) as out:
                 for count in groups(sizes[first:end], GROUP_IDS):
                     rows = reader.read(count)
-                    files.count(learned=int(rows.learned.sum()))
+                    files.count(**{LEARNED: int(rows.learned.sum())})
                     out.write_table(table_of(schema, rows))
             files.places.append(units.place(path, first, end))
 
