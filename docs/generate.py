@@ -109,12 +109,19 @@ def _branch(model: type[BaseModel]) -> str:
     """Returns what chooses a section where there may be several."""
     for key in ("kind", "mode", "format"):
         if (field := model.model_fields.get(key)) and get_args(field.annotation):
-            return f" with `{key}: {get_args(field.annotation)[0]}`"
+            several = key == "mode" and "format" in model.model_fields and len(get_args(formats(model))) > 1
+            return f" with `{key}: {get_args(field.annotation)[0]}`" + (" in a trainer's format" if several else "")
     return ""
 
 
+def formats(model: type[BaseModel]) -> Any:
+    """Returns the formats that a section can have."""
+    return model.model_fields["format"].annotation
+
+
 def _section(title: str, model: type[BaseModel]) -> str:
-    rows = [_row(name, field) for name, field in model.model_fields.items()]
+    unread = getattr(model, "unread", {})
+    rows = [_row(name, field) for name, field in model.model_fields.items() if name not in unread]
     table = ["| key | type | default | meaning |", "|---|---|---|---|", *rows]
     return "\n".join([f"## {title}", "", inspect.cleandoc(model.__doc__ or ""), "", *table, ""])
 

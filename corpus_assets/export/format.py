@@ -197,6 +197,7 @@ class Format(Generic[SectionT]):
         the partition, the file's path, the name of the stream's partition, and where there its ids begin and end.
     targets: yields which ids of a file are learned (1, else 0), in blocks; it is given the partition and the file's
         path. None for plain texts.
+    notes: yields what people should know, given the totals of all partitions.
     refuses: yields what it cannot hold, given the options and the size of the vocabulary.
     """
 
@@ -215,6 +216,7 @@ class Format(Generic[SectionT]):
     locate: Callable[[Partition, str, int, int], tuple[str, int]] | None = None
     lines_of: Callable[[Partition, str, str, int, int], NDArray[np.int64]] | None = None
     targets: Callable[[Partition, str, Build[Any]], Iterator[NDArray[Any]]] | None = None
+    notes: Callable[[Mapping[str, Any]], Iterator[str]] = lambda _totals: iter(())
     refuses: Callable[[SectionT, int], Iterator[str]] = lambda _section, _vocabulary: iter(())
 
     def is_together(self, section: SectionT) -> bool:

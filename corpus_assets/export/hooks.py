@@ -11,7 +11,7 @@ from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section, format_name
 from corpus_assets.config.datasets.masked import is_masked
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
-from corpus_assets.export.format import Build
+from corpus_assets.export.format import Build, totals_of
 from corpus_assets.export.mixture import shares_of
 from corpus_assets.export.registry import format_of
 from corpus_assets.tokenize import tokenizer
@@ -111,6 +111,11 @@ class FilesHooks(ManifestHooks):
     @override
     def kernels(self, settings: Settings) -> Sequence[str]:
         return self.dataset.format.kernels
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
+        for words in self.dataset.format.notes(totals_of(partitions)):
+            yield f"dataset {self.dataset.name}: {words}"
 
 
 def export_parameters(settings: Settings, name: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """`datasets` of modes with a loss mask in the formats of trainers: one strict section per mode."""
 
 from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -32,7 +33,9 @@ UNREAD: Mapping[str, str] = {
 
 
 class MaskedDataset(MaskedOptions):
-    """Documents with a loss mask in a format of trainers."""
+    """Documents with a loss mask in a format of trainers. unread: options that say nothing here."""
+
+    unread: ClassVar[Mapping[str, str]] = UNREAD
 
     format: MaskedFormat
 

@@ -17,7 +17,7 @@ from tests.export.masked.rules import Pairs
 
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
 TOKENS = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|user|>", "<|assistant|>", "<|end|>", "<|sep|>"]
-LENGTH = 96
+LENGTH = 256
 CHAT: dict[str, Any] = {"mode": "chat", "input": {"location": "own/chat", "messages_key": "messages"}}
 CHAT |= {"chat_template": "chat.jinja", "truncate": "discard"}
 PAIRS: dict[str, Any] = {"mode": "summarization", "input": {"location": "own/pairs"}, "separator": "<|sep|>"}

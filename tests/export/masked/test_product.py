@@ -13,17 +13,19 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.checks import upstream_of
 from corpus_assets.export.datasets import exported_datasets
 from corpus_assets.export.file_faults import faults_of, manifest_faults
+from corpus_assets.export.format import places_of
 from resources.errors import ConfigError
 from tests.build.small import contents, opened
 from tests.export.exported import manifest_of, partitions
 from tests.export.masked import rules
-from tests.export.masked.product import CHAT, FIM, MODES, built, dataset, exported_rows, of_hdf5
+from tests.export.masked.product import CHAT, FIM, LENGTH, MODES, built, dataset, exported_rows, of_hdf5
 
 DATASETS = [
     *(dataset(f"{name}_hdf5", mode) for name, mode in MODES.items()),
     *(dataset(f"{name}_rows", mode, format="parquet") for name, mode in MODES.items()),
     *(dataset(f"{name}_documents", mode, format="parquet", unit="document") for name, mode in MODES.items()),
     dataset("fim", FIM, format="parquet"),
+    *(dataset(f"chat_{name}", CHAT, format=name) for name in ("arrow", "megatron_bridge", "mds", "olmo")),
 ]
 
 
@@ -61,7 +63,7 @@ def test_all_of_a_rearranged_document_is_learned(folder: Path) -> None:
         assert [label == id_ for label, id_ in zip(row["labels"], row["input_ids"], strict=True)] == [
             place not in firsts for place in range(len(row["labels"]))
         ]
-        assert len(row["input_ids"]) <= 96
+        assert len(row["input_ids"]) <= LENGTH
     totals = manifest_of(corpus, "fim")
     assert totals["learned"] == totals["ids"] - totals["documents"]
 
@@ -90,13 +92,12 @@ def test_what_is_too_long_is_counted(folder: Path) -> None:
     assert manifest_of(opened(folder), "chat_rows")["convention"].startswith("U: ")
 
 
-@pytest.mark.parametrize("name", ["chat_rows", "chat_documents"])
+@pytest.mark.parametrize("name", ["rows", "documents", "arrow", "megatron_bridge", "mds", "olmo"])
 def test_a_token_leads_to_its_document_and_back(folder: Path, name: str) -> None:
-    corpus = opened(folder)
-    (made, _) = partitions(corpus, f"{name}_tokens")
-    path = made.record.files[0].path.rpartition("/")[2]
-    rows = exported_rows(folder, name)
-    for row, position in ((0, 0), (1, len(rows[1]["input_ids"]) - 1), (2, 5)):
+    name = f"chat_{name}"
+    (made, _) = partitions(opened(folder), f"{name}_tokens")
+    path = places_of(made)[0].path.partition(f"{name}/")[2]
+    for row, position in ((0, 0), (1, 17), (2, 5)):
         found = asked(folder, "trace", name, path, row, position)
         why = asked(folder, "why", found["origin"]["id"], "--source", found["origin"]["source"])
         (step,) = [step for way in why["ways"] for step in way["steps"] if step["stage"] == f"{name}_tokens"]

@@ -6,7 +6,7 @@ begins with the former and ends with the latter: what follows the last learned i
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
@@ -138,6 +138,11 @@ def read(file: BinaryIO, _: Build[Any]) -> Iterator[NDArray[Any]]:
         yield np.array([id_ for turn in turns for id_ in (*turn["input_ids"], *turn["labels"])], np.int32)
 
 
+def _notes(totals: Mapping[str, Any]) -> Iterator[str]:
+    if appended := totals.get(EOS_APPENDED):
+        yield f"{appended:,} documents do not end with the end-of-text id; llm-foundry appends it, and learns it"
+
+
 def targets(made: Partition, path: str, _: Build[Any]) -> Iterator[NDArray[Any]]:
     """Yields which ids of a shard are learned."""
     with made.open(path) as file:
@@ -155,5 +160,6 @@ MDS_MASKED = Format(
     cut=cut,
     finish=finish,
     targets=targets,
+    notes=_notes,
     kernels=("corpus_assets.export.kernels.separate.separate", "corpus_assets.export.kernels.turns.json_turns"),
 )

@@ -1,6 +1,6 @@
 """Token files with a mask beside each, for OLMo-core and open-instruct (docs/formats/trainers.md "Masked data")."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,13 @@ def _count_ends(files: Files, documents: Documents, eos: int | None) -> None:
     files.count(**{EOS_INSIDE: inside, WITHOUT_EOS: len(documents) - int(ends.sum())})
 
 
+def _notes(totals: Mapping[str, Any]) -> Iterator[str]:
+    if inside := totals.get(EOS_INSIDE):
+        yield f"{inside:,} documents hold an end-of-text id before their end; OLMo-core attends to them as several"
+    if without := totals.get(WITHOUT_EOS):
+        yield f"{without:,} documents do not end with the end-of-text id; OLMo-core attends to them and the next as one"
+
+
 def targets(made: Partition, path: str, _: Build[Any]) -> Iterator[NDArray[Any]]:
     """Yields which ids of a file are learned."""
     with made.open(path.replace(TOKENS, LABELS)) as file:
@@ -81,4 +88,5 @@ OLMO_MASKED = Format(
     write=write,
     read=read,
     targets=targets,
+    notes=_notes,
 )
