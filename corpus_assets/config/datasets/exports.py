@@ -86,8 +86,9 @@ def keeps_empty(entry: Mapping[str, Any]) -> bool:
 
 
 def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of an export without its mode; ValueError for a mode that does not hold plain texts, and for
-    windows in a format of whole documents.
+    """Returns the values of an export without its mode.
+
+    ValueError for a mode that does not hold plain texts, and for windows in a format of whole documents.
     """
     mode, name = entry.get("mode", "lm"), entry["format"]
     valid = [*(["none"] if name in EXPORTS else []), *(MODES if name in MASKED else [])]

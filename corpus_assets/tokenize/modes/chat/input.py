@@ -1,4 +1,4 @@
-"""What a row says of its conversation: messages, what is learned of them, and what a template may name beside them."""
+"""Reads the conversation of a row: messages, which of them are learned, and further values for the template."""
 
 import json
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def talk_of(example: Example) -> tuple[Talk, tuple[str, ...]]:
 
 
 def template_values_of(example: Example) -> dict[str, Any]:
-    """Returns what a template may name beside the messages of a row; raises TurnsError as `talk_of`."""
+    """Returns the values of a row for the template besides the messages; raises TurnsError like `talk_of`."""
     return _values(_row(example))
 
 
@@ -92,7 +92,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _learned(message: dict[str, Any]) -> bool | None:
-    """Takes out of a message what says if it is learned; None if nothing does."""
+    """Removes from a message the key that states whether it is learned; None without one."""
     said = {key: message.pop(key) for key in LEARNED_KEYS if key in message}
     for key, value in said.items():
         if value not in (0, 1):
@@ -101,7 +101,7 @@ def _learned(message: dict[str, Any]) -> bool | None:
 
 
 def _value(row: Mapping[str, msgspec.Raw], key: str) -> Any:
-    """Returns a value, or what its JSON text says; None without one."""
+    """Returns a value, or the value of its JSON text; None without one."""
     given = msgspec.json.decode(row[key]) if key in row else None
     if isinstance(given, str) and given.strip():
         try:
