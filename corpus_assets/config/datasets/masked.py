@@ -43,7 +43,7 @@ READERS: Mapping[ReaderName, Reader] = {
     ),
     "axolotl": Reader(
         {"document": ("input_ids", "attention_mask", "labels")},
-        units="sample_packing writes position_ids anew, so a packed row becomes one document",
+        units="sample_packing overwrites position_ids, so a packed row becomes one document",
     ),
     "llama_factory": Reader(
         {

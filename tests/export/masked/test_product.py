@@ -5,15 +5,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.document_lengths import lengths_of, measured
 from corpus_assets.export.checks import upstream_of
 from corpus_assets.export.datasets import exported_datasets
 from corpus_assets.export.file_faults import faults_of, manifest_faults
 from corpus_assets.export.format import places_of
+from corpus_assets.reading.errors import ReadingError
+from corpus_assets.reading.of_corpus import find_stream
+from corpus_assets.tracing.from_tokens.units import unit_of
 from resources.errors import ConfigError
 from tests.build.small import contents, opened
 from tests.export.exported import manifest_of, partitions
@@ -105,6 +110,32 @@ def test_a_token_leads_to_its_document_and_back(folder: Path, name: str) -> None
         assert any(run["first"] <= row <= run["last"] for run in runs if run["file"].endswith(path))
 
 
+@pytest.mark.parametrize("name", ["chat_rows", "chat_arrow"])
+def test_a_row_is_shown_with_what_is_learned(folder: Path, name: str) -> None:
+    corpus = opened(folder)
+    (made, _) = partitions(corpus, f"{name}_tokens")
+    for number, row in enumerate(exported_rows(folder, "chat_rows")[: places_of(made)[0].units]):
+        unit = unit_of(corpus, name, (made, places_of(made)[0].path, number), 0, 1000)
+        assert [piece.first for piece in unit.pieces] == [
+            place for place, at in enumerate(row["position_ids"]) if not at
+        ]
+        assert np.concatenate([piece.ids for piece in unit.pieces]).tolist() == row["input_ids"]
+        learned = [bool(one) for piece in unit.pieces if piece.learned is not None for one in piece.learned]
+        assert learned == [label != -100 for label in row["labels"]]
+
+
+def test_a_loop_that_knows_no_mask_does_not_get_the_stream(folder: Path) -> None:
+    with pytest.raises(ReadingError, match="no token stream 'chat_rows_masked'"):
+        find_stream(folder / "corpus.yaml", "chat_rows_masked")
+
+
+def test_the_lengths_of_documents_are_those_of_the_stream(folder: Path) -> None:
+    corpus = opened(folder)
+    found = lengths_of(corpus, measured(corpus, "chat_rows"), pytest.fail)
+    assert found.lengths.total() == manifest_of(corpus, "chat_rows")["documents"]
+    assert measured(corpus, "chat_rows").length == LENGTH
+
+
 def test_commands_count_what_is_learned(folder: Path) -> None:
     found = {one["name"]: one for one in asked(folder, "tokens")["datasets"]}
     assert found["chat_rows"]["loss_tokens"] == found["chat_hdf5"]["loss_tokens"] > 0
@@ -140,7 +171,7 @@ def test_another_column_tokenizes_nothing_again(tmp_path: Path) -> None:
             "one of seq_lengths, position_ids, attention_mask, or documents are one",
         ),
         ({"reader": "trl", "columns": ["input_ids", "labels", "position_ids"]}, "`reader: trl` needs seq_lengths too"),
-        ({"reader": "axolotl", "unit": "row"}, "sample_packing writes position_ids anew"),
+        ({"reader": "axolotl", "unit": "row"}, "sample_packing overwrites position_ids"),
         (
             {"reader": "transformers", "columns": ["input_ids", "labels", "position_ids", "attention_mask"]},
             "without attention_mask: with one, models do not look for documents in position_ids",
