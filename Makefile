@@ -81,7 +81,7 @@ test-families: $(READY) $(FAMILIES)/.ready  ## what is learned of chats, with th
 	$(BIN)/python -m pytest tests/tokenize/test_families.py
 
 test-readers: $(READY) $(READERS)/.ready  ## let the libraries of trainers read our files (6 GB of packages)
-	$(BIN)/python -m pytest tests/export/test_real_readers.py
+	$(BIN)/python -m pytest tests/export/test_real_readers.py tests/export/texts/test_libraries.py
 
 test-newest:  ## install the newest versions within the bounds of pyproject.toml, and test what touches them
 	rm -rf $(NEWEST)

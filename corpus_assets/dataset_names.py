@@ -1,6 +1,10 @@
 """The names of a dataset's or benchmark's assets: unique, and without a slash: the web UI shows only the last part."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from corpus_assets.config.datasets.text_exports import is_text
 
 SHARED_TOKENIZER = "tokenizer"
 
@@ -48,6 +52,16 @@ def sequences(dataset: str) -> str:
 def tokens(dataset: str) -> str:
     """Returns the asset with the token files."""
     return f"{dataset}_tokens"
+
+
+def texts(dataset: str) -> str:
+    """Returns the asset with the files of a dataset that holds texts."""
+    return f"{dataset}_texts"
+
+
+def files(entry: Mapping[str, Any]) -> str:
+    """Returns the asset with the files that a trainer reads of a dataset, given its entry in corpus.yaml."""
+    return texts(entry["name"]) if is_text(entry) else tokens(entry["name"])
 
 
 def params(dataset: str) -> str:

@@ -27,6 +27,7 @@ FROM_NEIGHBOURS = {
             f"corpus_assets.tokenize.{name}"
             for name in (
                 "counts.discarded",
+                "counts.losses",
                 "counts.manifest",
                 "counts.statistics",
                 "datasets",

@@ -9,6 +9,7 @@ from corpus_assets.config.card import Card
 from corpus_assets.config.datasets.dataset import Dataset, default_datasets
 from corpus_assets.config.datasets.exports import mix_problems
 from corpus_assets.config.datasets.files import Files
+from corpus_assets.config.datasets.text_exports import TextExport
 from corpus_assets.config.naming import MODULE
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
@@ -240,8 +241,8 @@ class CorpusConfig(Section):
             raise ValueError(
                 f"sources: none given, but dataset {reads[0]!r} reads a split of the corpus; give a source"
             )
-        chosen = [d.tokenizer or self.tokenizer for d in self.datasets]
-        if not chosen or any(isinstance(tokenizer, TrainedTokenizer) for tokenizer in chosen):
+        chosen = [d.tokenizer or self.tokenizer for d in self.datasets if not isinstance(d, TextExport)]
+        if not self.datasets or any(isinstance(tokenizer, TrainedTokenizer) for tokenizer in chosen):
             raise ValueError(
                 "sources: none given, so there is nothing to train a tokenizer on; give a source or another kind"
             )

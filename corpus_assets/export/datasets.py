@@ -20,6 +20,7 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 CLEANING = (*Cleaning.model_fields,)
+_NO_CLEANING = {key: field.default for key, field in Cleaning.model_fields.items()}
 Settings = Mapping[str, Any]
 
 
@@ -69,14 +70,14 @@ class ExportedDataset:
     @property
     def cleaning(self) -> dict[str, Any]:
         """How its texts are cleaned: options, and `strips` if white space at their ends is left out."""
-        options = {key: self.values[key] for key in CLEANING}
+        options = {**_NO_CLEANING, **{key: self.values[key] for key in CLEANING if key in self.values}}
         return options | {"strips": True} if makes_as_dolma(self.values) else options
 
     @property
     def cleaner(self) -> Cleaning:
         """The same as an object for `clean`."""
         kind = StrippedCleaning if makes_as_dolma(self.values) else Cleaning
-        return kind.model_validate({key: self.values[key] for key in CLEANING})
+        return kind.model_validate({key: self.values[key] for key in CLEANING if key in self.values})
 
     @property
     def masked(self) -> bool:
@@ -152,6 +153,7 @@ def _stream_name(entry: Settings) -> str:
         name: str = entry["name"]
         return f"{name}_files" if name in get_args(Split) else name
     tokenizer_options = {key: value for key, value in (entry["tokenizer"] or {}).items() if key != "backend"}
-    special = [tokenizer_options, *(entry[key] for key in CLEANING), *(["strips"] if makes_as_dolma(entry) else [])]
-    usual = [{}, *(field.default for field in Cleaning.model_fields.values())]
+    cleaning = [entry.get(key, usual) for key, usual in _NO_CLEANING.items()]
+    special = [tokenizer_options, *cleaning, *(["strips"] if makes_as_dolma(entry) else [])]
+    usual = [{}, *_NO_CLEANING.values()]
     return str(entry["input"]) if special == usual else f"{entry['input']}_{value_digest(special)[:8]}"

@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from corpus_assets import dataset_names
 from corpus_assets.config.datasets.exports import keeps_empty
+from corpus_assets.config.datasets.text_exports import mode_read
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import (
     IN_CHUNKS,
@@ -19,6 +20,7 @@ from corpus_assets.raw.examples import (
     ExampleRules,
     Limits,
     RawFile,
+    has_messages,
     read_examples,
     rules_of,
 )
@@ -182,7 +184,9 @@ class ReadingHooks(Hooks):
             files[KEEPS_EMPTY] = True
         elif dataset.get("keep_empty"):
             files[KEEPS_EMPTY] = NOT_IN_JSON_LINES
-        mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, like those of this mode.
+        mode = mode_read(dataset)
+        if has_messages(mode, files) and files.get("numbers") != "python":
+            files["parts"] = "joined"  # Before, a content of parts was no text.
         own = {f"{place}.{key}": value for key, value in {**files, "mode": mode}.items()}
         return own | format_parameters(dataset["input"], prefix=place)
 

@@ -112,6 +112,11 @@ def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOpti
     )
 
 
+def has_messages(mode: str, options: Mapping[str, Any]) -> bool:
+    """Returns whether the rows of a dataset's own files may hold messages."""
+    return SECTIONS[mode].shape_in(Files.model_construct(None, **options)) in ("conversation", "preference")
+
+
 def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Example | BadRow]:
     """Yields examples and bad rows of a file in reading order; ids and faults are those of `read_documents`.
 

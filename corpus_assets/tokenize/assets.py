@@ -8,6 +8,7 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.text_exports import is_text, needs_tokenizer
 from corpus_assets.tokenize import sequences, tokenizer, tokens
 from corpus_assets.tokenize.counts.statistics import COUNTERS
 from corpus_assets.tokenize.datasets import (
@@ -91,12 +92,12 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
 
 def token_stages(datasets: Sequence[Settings], tokenizer_kind: str) -> Iterator[Stage]:
     """Yields the tokenizers of all datasets, and for those in HDF5 their token files and `data_params.json`."""
-    if any(entry["tokenizer"] is None for entry in datasets):
+    if any(entry["tokenizer"] is None and needs_tokenizer(entry) for entry in datasets):
         yield tokenizer_stage(None, tokenizer_kind)
     for entry in datasets:
-        if entry["tokenizer"]:
+        if entry["tokenizer"] and needs_tokenizer(entry):
             yield tokenizer_stage(entry["name"], entry["tokenizer"]["kind"])
-        if not is_export(entry):
+        if not is_export(entry) and not is_text(entry):
             yield from _dataset_stages(Dataset(entry["name"], entry))
 
 
@@ -166,8 +167,9 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
 
 
 def _rows_hooks(dataset: Dataset) -> RowsHooks:
-    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes continue as Cerebras does."""
-    judged = "max_discarded" in dataset.values and not dataset.values.get("reference")
+    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes go on as Cerebras does."""
+    values = dataset.values
+    judged = "max_discarded" in values and not values.get("reference") and not values["compat"]
     return JudgedRowsHooks(dataset) if judged else RowsHooks(dataset)
 
 

@@ -28,8 +28,8 @@ FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
 # Version of the loss in modes with answers by the template; a value, so that rows of other modes stay fresh.
 _LEARNED = {
-    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again",
-    "dpo": "with one end",
+    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again; no nulls",
+    "dpo": "after the prompt for an answer, with one end",
     "fim": "with its tokens as control tokens",
 }
 LONGEST = "longest_document"
@@ -237,16 +237,16 @@ def check_dataset(settings: Settings, name: str) -> None:
         named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
         tokenizer.check_tokens(loaded, named)
         if source is not None:
-            _check_learned(entry, loaded, source, place)
+            _check_learned(entry, loaded, source, place, f"{of_tokenizer} (kind {loaded.kind})")
 
 
-def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str) -> None:
+def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str, of: str) -> None:
     section = dataset_section(entry)
     mode = mode_of(section)
     try:
         mode.check(section, tokenizer.with_control(loaded, mode.control(section, loaded, source)), source)
     except ConfigError as fault:
-        raise ConfigError(f"{place}: {fault}") from fault
+        raise ConfigError(f"{place}: {fault}; the tokenizer is {of}") from fault
 
 
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from corpus_assets import dataset_names
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import DatasetSection, dataset_section
 from corpus_assets.config.datasets.options import Cleaning, Texts
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
@@ -85,7 +86,7 @@ def groups_of(corpus: Corpus, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of all datasets that the configuration has."""
     datasets = corpus.settings.values["datasets"]
     for values in datasets:
-        if not is_export(values):
+        if not is_export(values) and not is_text(values):
             name = values["name"]
             yield from groups_of_rows(corpus, Dataset(name, values), _made_by(files, _assets_of_rows(name)))
     streams: set[str] = set()

@@ -153,12 +153,6 @@ class ChatDataset(Packed, Templated):
         description="how a conversation that is too long is shortened: it is discarded, loses its last tokens, "
         "or its earliest turns except leading system messages; every cut is counted",
     )
-    max_discarded: Share = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="share of the examples that may give no row; if there are more, readers of the rows are held back",
-    )
 
     @property
     def fixed_day(self) -> date | None:
@@ -202,12 +196,6 @@ class DPODataset(Templated):
         "user", description="name of the user in messages, and in dialogues written as one text"
     )
     assistant_role: Annotated[str, ROLE] = Field("assistant", description="name of the assistant there")
-    max_discarded: Share = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="share of the examples that may give no row; if there are more, readers of the rows are held back",
-    )
     equal_pairs: Literal["leave_out", "keep"] = Field(
         "leave_out", description="whether pairs with equal responses give rows, from which nothing is learned"
     )

@@ -235,7 +235,15 @@ class Packed(Learned):
             yield f"packing depth is {self.packing_depth}; valid: none with nearest_previous"
 
 
-class Templated(DatasetSection):
+class Judged(DatasetSection):
+    """Rows of examples, most of which must give some; with `compat: cerebras` a build goes on as Cerebras does."""
+
+    max_discarded: Share = Field(
+        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
+    )
+
+
+class Templated(Judged):
     """Rows of messages in the format of a chat template."""
 
     chat_template: Annotated[Template | None, FILE] = Field(
@@ -245,7 +253,7 @@ class Templated(DatasetSection):
     )
 
 
-class Turns(Learned):
+class Turns(Learned, Judged):
     """Rows of prompts and completions; the loss covers the completions.
 
     A pair by itself has at most L tokens, a packed conversation L + 1 (`minimum_length`: tokens that are inputs).

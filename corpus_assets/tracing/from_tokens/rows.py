@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
 from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, origin, shard_of
+from corpus_assets.tracing.texts.origin import origin_of_row
 from resources.errors import ConfigError, CorpusError
 from resources.formats.examples import decode_example, example_texts
 from resources.formats.hdf5.reader import read_hdf5
@@ -60,11 +62,16 @@ class TooLongError(CorpusError):
 def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int, *, seconds: float = math.inf) -> Sought:
     """Returns the documents that hold the text around one position of a row of dataset `name`, which is built.
 
+    A row of a dataset of texts is of one document, and the position that of a character.
+
     seconds: how long to look for them; `TooLongError` if none was found by then. Raises `ConfigError` for a file, row
     or position that there is not.
     """
     until = time.monotonic() + seconds
     (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == name)
+    if is_text(entry):
+        texts, of_row = origin_of_row(corpus, name, file, row, position)
+        return Sought(*texts, [of_row])
     dataset = Dataset(name, entry)
     made, path = _partition(corpus, name, file)
     stored = corpus.partition(dataset.tokenizer, None)

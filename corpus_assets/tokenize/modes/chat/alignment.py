@@ -19,9 +19,10 @@ from resources.formats.examples import Messages
 # Noncharacters: no text meant for exchange holds them (Unicode standard, section 23.7), and no trimming removes them.
 _MARK = "\ufdd0{}\ufdd1"
 _MARKS = re.compile("\ufdd0([0-9]+)\ufdd1")
-# Strings that templates compare or measure; they stay, and must spell no control token.
-_NAMES = frozenset({"role", "type", "id", "tool_call_id"})
-_REASONING = re.compile("(</?think>)")
+# Strings that templates compare or measure; they stay, and may spell no control token.
+NAMES = frozenset({"role", "type", "id", "tool_call_id"})
+REASONING = re.compile("(</?think>)")
+"""The tags between which a model may write its reasoning, for which templates look."""
 ASKING_ROLES = frozenset({"user", "system", "developer", "tool", "function", "ipython", "observation"})
 """Roles whose messages a model gets; it writes those of all other roles."""
 ALIGNMENT_FAILED = "template_alignment"
@@ -92,6 +93,11 @@ class Aligning:
         """
         masked = self._masking.fault or rendered[1]
         return _aligned(rendered[0], self._masking.texts, masked)
+
+
+def name_fault(dialogue: Dialogue, tokens: ControlTokens) -> TemplateFault | None:
+    """Returns the fault of a role, type, id, name, key or value beside the messages that spells a control token."""
+    return _Masking(dialogue, tokens).fault
 
 
 def _aligned(rendered: Rendering, texts: Sequence["_Text"], masked: Rendering) -> Conversation | TemplateFault:
@@ -190,9 +196,9 @@ class _Masking:
             return [self._copy(item, key) for item in value]
         if not isinstance(value, str) or not value:
             return value
-        if key in _NAMES:
+        if key in NAMES:
             return self._name(value)
-        if self._reasons and key == "content" and len(parts := _REASONING.split(value)) > 1:
+        if self._reasons and key == "content" and len(parts := REASONING.split(value)) > 1:
             return "".join(part if n % 2 or part.isspace() else self._mark(part) for n, part in enumerate(parts))
         return self._mark(value)
 

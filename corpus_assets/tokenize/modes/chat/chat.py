@@ -31,7 +31,7 @@ from corpus_assets.tokenize.modes.chat.limited_template import (
     template_blocks,
 )
 from corpus_assets.tokenize.modes.chat.markers import check_ends, turn_markers
-from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault, names_read
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.mode import MaskedBatch, Mode, OnFault, Tools
 from corpus_assets.tokenize.modes.turns import TurnsError, batches, count_sequences, padded_rows
@@ -114,6 +114,7 @@ class _Reader:
     def __init__(self, section: ChatDataset, tools: Tools, capacity: int) -> None:
         self._capacity = capacity
         self._encoder = chat_encoder(section, tools.tokenizer, tools.template)
+        self._read = names_read(tools.template or tools.tokenizer.chat_template or "")
         self._section = section
         self._statistics = tools.statistics
         self._on_fault: OnFault | None = tools.on_fault
@@ -154,7 +155,7 @@ class _Reader:
 
     def _talk(self, example: Example) -> Talk | TurnsError:
         try:
-            talk, unread = talk_of(example)
+            talk, unread = talk_of(example, self._read)
         except TurnsError as fault:
             return fault
         self._statistics.unread_keys.update(unread)
