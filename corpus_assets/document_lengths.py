@@ -150,7 +150,7 @@ def _measured_stream(corpus: Corpus, dataset: ExportedDataset) -> Measured:
 
     @cache
     def build() -> Build[Export]:
-        return Build.of(dataset.name, dataset.section, _tokenizer(corpus, dataset.tokenizer))
+        return Build.of(dataset.name, dataset.section, _tokenizer(corpus, dataset.tokenizer, dataset.added_token))
 
     @cache
     def mix() -> Mix | None:
@@ -162,7 +162,7 @@ def _measured_stream(corpus: Corpus, dataset: ExportedDataset) -> Measured:
         name=dataset.name,
         asset=names.token_stream(dataset.stream),
         length=_window_of(dataset.section),
-        depth=None,
+        depth=getattr(dataset.section, "packing_depth", None),
         long_documents="fold",
         saved=lambda stream: _unit_lengths(stream, dataset, dataset.units(stream, build(), mix())),
     )

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from corpus_assets.config.datasets.cerebras_names import ELSEWHERE, NO_EFFECT
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.modes import (
     SECTIONS,
     DatasetSection,
     DPODataset,
-    Files,
     FIMDataset,
     LMDataset,
     SummarizationVSLDataset,

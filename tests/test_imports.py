@@ -22,18 +22,23 @@ OF_ALL_STAGES = (
 FROM_NEIGHBOURS = {
     "export": (
         "corpus_assets.mix.shuffle",
+        "corpus_assets.packing.bins",
         *(
             f"corpus_assets.tokenize.{name}"
             for name in (
                 "counts.discarded",
                 "counts.losses",
                 "counts.manifest",
+                "counts.statistics",
                 "datasets",
                 "encode.",
+                "modes.mode",
+                "modes.registry",
                 "ragged",
                 "rows.shuffle",
                 "tokenizer",
                 "tokenizers.protocol",
+                "tokens",
             )
         ),
     ),

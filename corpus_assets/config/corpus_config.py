@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.card import Card
+from corpus_assets.config.datasets.dataset import Dataset, default_datasets
 from corpus_assets.config.datasets.exports import mix_problems
-from corpus_assets.config.datasets.modes import Dataset, Files, default_datasets
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.text_exports import TextExport
 from corpus_assets.config.naming import MODULE
 from corpus_assets.config.section import Name, Section

@@ -155,7 +155,7 @@ def _rows(one: TokenFile, *, corpus: Corpus, digest: str) -> Iterator[tuple[int,
 
 def _group_of_export(corpus: Corpus, dataset: ExportedDataset, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of a dataset in a trainer's format."""
-    tokenizer = _tokenizer(corpus, dataset.tokenizer)
+    tokenizer = _tokenizer(corpus, dataset.tokenizer, dataset.added_token)
     held = {place.path for one in files for place in places_of(corpus.handle(one.record))}
     chosen = [one for one in files if one.file.path in held]
     build = None if tokenizer is None else Build.of(dataset.name, dataset.section, tokenizer)
@@ -180,13 +180,15 @@ def _made_of(dataset: ExportedDataset) -> tuple[str, bool]:
 
 def _group_of_stream(corpus: Corpus, dataset: ExportedDataset, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of a token stream with ids."""
-    encode = _of_documents(dataset, _tokenizer(corpus, dataset.tokenizer))
+    encode = _of_documents(dataset, _tokenizer(corpus, dataset.tokenizer, dataset.added_token))
     if chosen := [one for one in files if one.file.path.endswith(DATA)]:
         read = partial(_stream_ids, corpus=corpus)
         yield Group(chosen, [_made_of(dataset)], encode, read, True)
 
 
 def _of_documents(dataset: ExportedDataset, tokenizer: Tokenizer | None) -> Encode | None:
+    if tokenizer is not None and dataset.masked:
+        return partial(_as_rows, tokenizer=tokenizer, section=dataset_section(dataset.values))
     return None if tokenizer is None else partial(_as_documents, tokenizer=tokenizer, cleaning=dataset.cleaner)
 
 

@@ -20,12 +20,14 @@ class Export(Cleaning, Reading):
 
     most_ids: size of the vocabulary up to which the format can hold ids; None: 2^31 - 1.
     keeps_empty: rows of files of its own whose text is empty are documents; else they are bad rows.
+    convention: which ids files say are learned, and how; None for plain texts, of which all are.
     later: options that were added to a format later. Unset ones are in no recipe, so that older files stay fresh.
     """
 
     most_ids: ClassVar[int | None] = None
     keeps_empty: ClassVar[bool] = False
     later: ClassVar[Set[str]] = frozenset()
+    convention: ClassVar[str | None] = None
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="tokens by source; by default those of the documents")
