@@ -3,6 +3,7 @@
 import re
 
 SHARED_TOKENIZER = "tokenizer"
+_SPLITS = ("train", "decontaminated_train", "holdout", "validation", "test")
 
 
 def group(dataset: str) -> str:
@@ -73,6 +74,11 @@ def documents(dataset: str) -> str:
 def token_stream(name: str) -> str:
     """Returns the asset with the ids of whole documents."""
     return f"{name}_token_stream"
+
+
+def own_stream(dataset: str) -> str:
+    """Returns the name of the token stream of a dataset's own files."""
+    return f"{dataset}_files" if dataset in _SPLITS else dataset
 
 
 def items(benchmark: str) -> str:

@@ -7,6 +7,7 @@ import msgspec
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export import manifest, token_stream
 from corpus_assets.export.datasets import ExportedDataset, Settings, streamed_datasets
@@ -23,6 +24,7 @@ from corpus_assets.export.hooks import (
     require_possible,
 )
 from corpus_assets.export.mixture import MIXTURE, Mix, mix_of, mixture, shares_of
+from corpus_assets.export.stream_of_files import stages_of_files
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from resources.formats.documents import DOCUMENT_COLUMNS
@@ -91,9 +93,9 @@ def export_stages(datasets: Sequence[Settings]) -> Iterator[Stage]:
     for dataset in streamed_datasets(datasets):
         if not dataset.mixed and dataset.stream not in streams:
             streams.add(dataset.stream)
-            yield _stream_stage(dataset)
+            yield from stages_of_files(dataset) if reads_tokens(dataset.values) else [_stream_stage(dataset)]
         if not is_export(dataset.values):
-            yield from (_mixture_stage(dataset), _documents_stage(dataset))
+            yield from (_mixture_stage(dataset), _documents_stage(dataset)) if dataset.values["weights"] else ()
             continue
         if dataset.values["weights"]:
             yield _mixture_stage(dataset)

@@ -1,6 +1,7 @@
 """Lists the raw files of a corpus; each file is one shard."""
 
 import os
+import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -15,6 +16,7 @@ from resources.outside.agreed import agreed_content
 from resources.outside.stream import OutsideStream
 from resources.raw_places import LocalFolder, RawPlace, SourceFolder, place_of
 from resources.raw_places.files import FoundFile, glob_pattern, printable
+from resources.raw_places.interface import NO_FILE, Group
 from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
 from resources.shards.left_out import Unread, hidden_folder, is_hidden, is_unread, unknown_suffix, why_hidden_folder
 
@@ -31,6 +33,7 @@ __all__ = [
     "shard_name",
 ]
 
+_UNREADABLE = "lists a file that cannot be read"
 _LIST_BYTES = 256 << 20
 """At most so much of a text list is kept; its reader refuses longer ones."""
 
@@ -39,11 +42,14 @@ _LIST_BYTES = 256 << 20
 class Shard:
     """One raw file.
 
-    name: its path in the store (unique in its source). key: its partition key. modified: a token that changes when the
-    file is rewritten, touched or replaced. members: the files that a text list names, relative to the list. lines: the
-    lines of the list that name them. problem: why a file that exists cannot be read at all. place: where it lies, a
-    folder of this machine by default. found: what the place says about the file itself, without the files that it
-    lists.
+    name: its path in the store (unique in its source).
+    key: its partition key.
+    modified: a token that changes when the file is rewritten, touched or replaced.
+    members: the files that a text list names, or that are read together with the file, relative to its folder.
+    lines: the lines of the list that name them.
+    problem: why a file that exists cannot be read at all.
+    place: where it lies, a folder of this machine by default.
+    found: what the place says about the file itself, without the files that it lists.
     """
 
     key: str
@@ -93,15 +99,21 @@ class Shard:
     def open_member(self, member: str) -> BinaryIO:
         """Opens a file that a text list names; it must lie below the source's folder."""
         (found,) = self._members([member])
-        return self._place.open(found, f"{self.label} {self._line_of(member)}")
+        inside = f"{self.label} {self._line_of(member)}" if self.lines else f"{self.label} ({printable(member)})"
+        return self._place.open(found, inside)
 
     def _members(self, names: Sequence[str]) -> list[FoundFile]:
         """Returns listed files as they are now; `BadFileError` if one is not a file below the source's folder."""
         found = self._place.members(self._found, names)
         for name, file in zip(names, found, strict=True):
             if file.problem:
-                raise BadFileError(self.label, f"{self._line_of(name)} {file.problem}")
+                raise BadFileError(self.label, self._fault_of(name, file.problem))
         return found
+
+    def _fault_of(self, member: str, problem: str) -> str:
+        if self.members and not self.lines:
+            return f"needs {printable(member)!r}, which {'is not there' if problem == NO_FILE else problem}"
+        return f"{self._line_of(member)} {problem}"
 
     def _line_of(self, member: str) -> str:
         """Returns the line of a listed file. Messages name only the line: a list may be any file, by mistake or not."""
@@ -201,11 +213,15 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
     owners: dict[str, SourceFolder] = {}
     for folder in folders:
         found = list(_files(folder, ignored, unread))
-        if not found:
-            empty.append(f"{folder.what} {folder.name}")
         if folder.what == "source":
             _require_own(folder, found, owners)
-        shards += sorted(_named(folder, found, members), key=lambda shard: shard.key)
+        groups = [Group(file, shard_name(file.path)) for file in found]
+        if folder.grouping is not None:
+            groups = list(folder.grouping(found, partial(_content_of, folder)))
+            ignored += _in_no_group(folder, found, groups)
+        if not groups:
+            empty.append(f"{folder.what} {folder.name}")
+        shards += sorted(_named(folder, groups, members), key=lambda shard: shard.key)
     _require_different_keys(shards)
     return Listing(tuple(shards), tuple(ignored), tuple(empty), unread)
 
@@ -257,10 +273,29 @@ def _left_out(found: FoundFile, folder: SourceFolder) -> str | None:
     return dict(folder.passes_over).get(suffix.lower())
 
 
-def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> Iterator[Shard]:
-    names = [shard_name(file.path) for file in found]
-    taken, place = Counter(names), place_of(folder)
-    for file, plain in zip(found, names, strict=True):
+def _in_no_group(
+    folder: SourceFolder, found: Iterable[FoundFile], groups: Iterable[Group]
+) -> Iterator[tuple[str, str]]:
+    used = {path for group in groups for path in (group.first.path, *(_beside(group, name) for name in group.members))}
+    for path in (file.path for file in found if file.path not in used):
+        yield f"{folder.name}/{printable(path)}", f"no part of a dataset with format {folder.format}"
+
+
+def _beside(group: Group, name: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(group.first.path), name))
+
+
+def _content_of(folder: SourceFolder, file: FoundFile) -> bytes:
+    """Returns the content of a file that says which files are read together."""
+    shard = Shard("", folder.name, "", folder.location, file.path, file.bytes, file.modified, place=place_of(folder))
+    opened = replace(shard, found=file, problem=file.problem)
+    return agreed_content(opened.label, opened, opened.open, _LIST_BYTES)
+
+
+def _named(folder: SourceFolder, groups: list[Group], members: Members) -> Iterator[Shard]:
+    taken, place = Counter(group.name for group in groups), place_of(folder)
+    for group in groups:
+        file, plain = group.first, group.name
         name = plain if taken[plain] == 1 else with_hash(plain, file.path)
         shard = Shard(
             f"{folder.name}--{name.replace('/', '--')}",
@@ -270,27 +305,42 @@ def _named(folder: SourceFolder, found: list[FoundFile], members: Members) -> It
             file.path,
             file.bytes,
             file.modified,
-            problem=file.problem,
+            group.members,
+            problem=group.problem or file.problem,
             place=place,
             found=file,
         )
-        yield _with_members(shard, members) if folder.format == "txt_list" else shard
+        if folder.format == "txt_list":
+            yield _with_members(shard, members)
+        else:
+            yield _stamped(shard) if group.members and not shard.problem else shard
 
 
 def _with_members(shard: Shard, members: Members) -> Shard:
-    """Returns a text list with its members; its size and modification token cover the files it names."""
+    """Returns a text list with its members."""
     try:
         found = members(shard.label, partial(_list_of, shard))
-        paths, lines = (path for _, path in found), (line for line, _ in found)
-        listed = replace(shard, members=tuple(paths), lines=tuple(lines))
-        size, modified = listed.stamped()
     except BadFileError as error:
         return replace(shard, problem=error.problem)
     except StoreAccessError:
         raise
     except OSError as error:
-        return replace(shard, problem=f"lists a file that cannot be read: {error.strerror}")
-    return replace(listed, bytes=size, modified=modified)
+        return replace(shard, problem=f"{_UNREADABLE}: {error.strerror}")
+    paths, lines = (path for _, path in found), (line for line, _ in found)
+    return _stamped(replace(shard, members=tuple(paths), lines=tuple(lines)))
+
+
+def _stamped(shard: Shard) -> Shard:
+    """Returns a shard whose size and modification token cover its members."""
+    try:
+        size, modified = shard.stamped()
+    except BadFileError as error:
+        return replace(shard, members=(), lines=(), problem=error.problem)
+    except StoreAccessError:
+        raise
+    except OSError as error:
+        return replace(shard, members=(), lines=(), problem=f"{_UNREADABLE}: {error.strerror}")
+    return replace(shard, bytes=size, modified=modified)
 
 
 def digest_together(own: str, members: Iterable[tuple[str, str]]) -> str:

@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from corpus_assets.config.datasets.modes import DatasetSection
 from corpus_assets.tokenize.counts.statistics import Statistics
-from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import Layout
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Example
@@ -64,6 +64,7 @@ class Mode(Generic[SectionT, ItemT]):
     check: raises ConfigError for a section, a tokenizer and a chat template that make no rows to learn from.
     rows_over_files: yields the blocks of each of several streams of documents, to be used up one after another; what
         fills no row goes on to the next stream. None: nothing does.
+    rows_of_ids: the same of documents whose ids are known; None for a mode that needs texts.
     """
 
     section: type[SectionT]
@@ -76,6 +77,7 @@ class Mode(Generic[SectionT, ItemT]):
     control: Callable[[SectionT, Tokenizer, str | None], Collection[str]] = lambda *_: ()
     check: Callable[[SectionT, Tokenizer, str | None], object] = lambda *_: None
     rows_over_files: Callable[[SectionT, Sequence[Iterable[ItemT]], Tools], Iterator[Iterator[Ids]]] | None = None
+    rows_of_ids: Callable[[SectionT, Iterable[Iterable[Ragged]], Tools], Iterator[Iterator[Ids]]] | None = None
 
     @property
     def cerebras_name(self) -> str:
