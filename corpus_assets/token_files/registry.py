@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from corpus_assets.token_files import megatron, ragged
+from corpus_assets.token_files import litdata, llmc, mds, megatron, ragged, raw_ids
 from corpus_assets.token_files.pieces import How, Pieces, TokenSource
 from resources.raw_places.interface import Grouping
 
@@ -22,4 +22,9 @@ class TokenFormat:
 FORMATS: Mapping[str, TokenFormat] = {
     "megatron": TokenFormat(megatron.GROUP, megatron.read),
     "ragged": TokenFormat(ragged.GROUP, ragged.read),
+    "olmo": TokenFormat(raw_ids.OLMO_GROUP, raw_ids.read_olmo),
+    "nanogpt": TokenFormat(raw_ids.group_each, raw_ids.read_nanogpt),
+    "llmc": TokenFormat(llmc.group, llmc.read),
+    "mds": TokenFormat(mds.GROUP, mds.read),
+    "litdata": TokenFormat(litdata.GROUP, litdata.read),
 }

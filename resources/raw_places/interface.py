@@ -18,8 +18,10 @@ NO_PATH = "is no path that can be read"
 class Group:
     """Files that are read together, as one shard.
 
-    first: the file that stands for all. name: what the shard is called. members: the paths of the others, from the
-    folder of the first. problem: why they cannot be read.
+    first: the file that stands for all.
+    name: the path that gives the shard its name.
+    members: the paths of the others, from the folder of the first.
+    problem: why they cannot be read.
     """
 
     first: FoundFile

@@ -215,7 +215,7 @@ def list_shards(folders: Iterable[SourceFolder], members: Members) -> Listing:
         found = list(_files(folder, ignored, unread))
         if folder.what == "source":
             _require_own(folder, found, owners)
-        groups = [Group(file, shard_name(file.path)) for file in found]
+        groups = [Group(file, file.path) for file in found]
         if folder.grouping is not None:
             groups = list(folder.grouping(found, partial(_content_of, folder)))
             ignored += _in_no_group(folder, found, groups)
@@ -293,9 +293,10 @@ def _content_of(folder: SourceFolder, file: FoundFile) -> bytes:
 
 
 def _named(folder: SourceFolder, groups: list[Group], members: Members) -> Iterator[Shard]:
-    taken, place = Counter(group.name for group in groups), place_of(folder)
-    for group in groups:
-        file, plain = group.first, group.name
+    names = [shard_name(group.name) for group in groups]
+    taken, place = Counter(names), place_of(folder)
+    for group, plain in zip(groups, names, strict=True):
+        file = group.first
         name = plain if taken[plain] == 1 else with_hash(plain, file.path)
         shard = Shard(
             f"{folder.name}--{name.replace('/', '--')}",
