@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def _parsed(file: TokenFile, header: bytes, version: int) -> tuple[np.dtype[Any]
     read = np.lib.format.read_array_header_1_0 if version == 1 else np.lib.format.read_array_header_2_0
     try:
         shape, _, dtype = read(io.BytesIO(header), max_header_size=_LONGEST_HEADER)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as fault:
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, TokenError) as fault:
         raise file.bad(f"has a header that is none of NumPy's ({fault})") from None
     if dtype.hasobject:
         raise file.bad("holds Python objects, which are never read; valid: integers in one dimension")
