@@ -14,6 +14,7 @@ from corpus_assets.card.facts import Written
 from corpus_assets.card.spdx import spdx
 from corpus_assets.card.steps import steps
 from corpus_assets.card.training_summary import training_summary
+from corpus_assets.config.datasets.token_files import reads_tokens
 from resources.stage.declaration import Partitioning, Stage, every
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
@@ -101,7 +102,9 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
         {
             "name": entry["name"],
             "licence": entry["input"].get("licence"),
-            "examples": names.examples(entry["name"]),
+            "examples": names.token_stream(names.own_stream(entry["name"]))
+            if reads_tokens(entry)
+            else names.examples(entry["name"]),
             "tokens": _counted(entry["name"], known),
         }
         for entry in settings["datasets"]

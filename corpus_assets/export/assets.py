@@ -13,6 +13,7 @@ from corpus_assets.export import manifest, token_stream
 from corpus_assets.export.datasets import ExportedDataset, Settings, streamed_datasets
 from corpus_assets.export.documents import Parts
 from corpus_assets.export.format import PLACES, TOTALS, Files, ids_in_files
+from corpus_assets.export.given.stages import stages_of_files
 from corpus_assets.export.hooks import (
     EMPTY,
     MAY_BE_EMPTY,
@@ -24,7 +25,6 @@ from corpus_assets.export.hooks import (
     require_possible,
 )
 from corpus_assets.export.mixture import MIXTURE, Mix, mix_of, mixture, shares_of
-from corpus_assets.export.stream_of_files import stages_of_files
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from resources.formats.documents import DOCUMENT_COLUMNS

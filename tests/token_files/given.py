@@ -50,7 +50,7 @@ def built(folder: Path, given: Mapping[str, Any], **dataset: Any) -> tuple[Corpu
 
 def documents(corpus: Corpus, asset: str = "again_token_stream") -> dict[str, list[list[int]]]:
     """The ids of every document of each partition of a stream."""
-    found = {}
+    found = dict[str, list[list[int]]]()
     for stream in partitions(corpus, asset):
         data, place = stream.array(DATA).tolist(), 0
         found[stream.key or ""] = rows = []

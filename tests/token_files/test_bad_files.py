@@ -20,8 +20,9 @@ from tests.token_files import writing
 from tests.token_files.given import files_read
 from tests.token_files.writing import ROWS, changed
 
+Spoil = Callable[[Path], object]
 U64, I64, I32 = struct.Struct("<Q"), struct.Struct("<q"), struct.Struct("<i")
-BEGIN: dict[str, Callable[[Path], None]] = {
+BEGIN: dict[str, Spoil] = {
     "megatron": lambda folder: writing.megatron(folder, ROWS),
     "ragged": lambda folder: writing.ragged(folder, ROWS),
     "olmo": lambda folder: writing.olmo(folder, ROWS),
@@ -33,26 +34,26 @@ BEGIN: dict[str, Callable[[Path], None]] = {
 }
 
 
-def at(name: str, place: int, content: bytes) -> Callable[[Path], None]:
+def at(name: str, place: int, content: bytes) -> Spoil:
     """Writes bytes over those of a file."""
     return lambda folder: changed(folder / name, place, content)
 
 
-def cut(name: str, size: int) -> Callable[[Path], None]:
+def cut(name: str, size: int) -> Spoil:
     """Takes bytes off the end of a file."""
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-size]) and None
+    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-size])
 
 
-def more(name: str, content: bytes = b"\0") -> Callable[[Path], None]:
+def more(name: str, content: bytes = b"\0") -> Spoil:
     """Adds bytes to a file."""
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes() + content) and None
+    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes() + content)
 
 
-def gone(name: str) -> Callable[[Path], None]:
+def gone(name: str) -> Spoil:
     return lambda folder: (folder / name).unlink()
 
 
-def index(change: Callable[[Any], object]) -> Callable[[Path], None]:
+def index(change: Callable[[Any], object]) -> Spoil:
     """Changes an index."""
 
     def write(folder: Path) -> None:
@@ -63,41 +64,38 @@ def index(change: Callable[[Any], object]) -> Callable[[Path], None]:
     return write
 
 
-def shard(**values: Any) -> Callable[[Path], None]:
+def shard(**values: Any) -> Spoil:
     """Changes what an MDS index says of its first shard."""
     return index(lambda value: value["shards"][0].update(values))
 
 
-def part(kind: str = "raw_data", **values: Any) -> Callable[[Path], None]:
+def part(kind: str = "raw_data", **values: Any) -> Spoil:
     """Changes what it says of a file of that shard."""
     return index(lambda value: value["shards"][0][kind].update(values))
 
 
-def config(**values: Any) -> Callable[[Path], None]:
+def config(**values: Any) -> Spoil:
     return index(lambda value: value["config"].update(values))
 
 
-def chunk(**values: Any) -> Callable[[Path], None]:
+def chunk(**values: Any) -> Spoil:
     return index(lambda value: value["chunks"][0].update(values))
 
 
-def saved(name: str, array: Any) -> Callable[[Path], None]:
+def saved(name: str, array: Any) -> Spoil:
     return lambda folder: np.save(folder / name, array, allow_pickle=True)
 
 
-def header(text: str, version: bytes = b"\x01\x00") -> Callable[[Path], None]:
+def header(text: str, version: bytes = b"\x01\x00") -> Spoil:
     """Writes an array with any header."""
     content = text.encode().ljust(118) + b"\n"
-    return lambda folder: (
-        (folder / "a.data.npy").write_bytes(
-            b"\x93NUMPY" + version + struct.pack("<H", len(content)) + content + bytes(14)
-        )
-        and None
+    return lambda folder: (folder / "a.data.npy").write_bytes(
+        b"\x93NUMPY" + version + struct.pack("<H", len(content)) + content + bytes(14)
     )
 
 
-def table(text: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / "a.csv.gz").write_bytes(gzip.compress(text.encode())) and None
+def table(text: str) -> Spoil:
+    return lambda folder: (folder / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
 
 
 def rehashed(folder: Path, name: str, content: bytes) -> None:
@@ -106,7 +104,7 @@ def rehashed(folder: Path, name: str, content: bytes) -> None:
     part(basename=name, bytes=len(content), hashes={"sha1": hashlib.sha1(content).hexdigest()})(folder)
 
 
-def of_samples(*samples: bytes) -> Callable[[Path], None]:
+def of_samples(*samples: bytes) -> Spoil:
     def write(folder: Path) -> None:
         rehashed(folder, "shard.00000.mds", writing.mds_shard(samples))
         shard(samples=len(samples))(folder)
@@ -116,7 +114,7 @@ def of_samples(*samples: bytes) -> Callable[[Path], None]:
 
 HUGE = 2**40
 LENGTHS, POINTERS, ENTRIES = 34, 34 + 4 * 4, 34 + 12 * 4
-CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...]]] = [
+CASES: list[tuple[str, Spoil, tuple[str, ...]]] = [
     # Megatron
     ("megatron", at("a.idx", 0, b"TNTIDX\0\0\0"), ("a.idx", "begins with b'TNTIDX", "MMIDIDX")),
     ("megatron", at("a.idx", 9, U64.pack(2)), ("a.idx", "version 2", "valid: 1")),
@@ -219,7 +217,7 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...]]] = [
     ("mds", shard(format="json"), ("format 'json'; valid: mds",)),
     ("mds", index(lambda value: value.update(version=3)), ("version 3 of the index",)),
     ("mds", index(lambda value: value.pop("shards")), ("index.json", "no index of the format", "shards")),
-    ("mds", lambda folder: (folder / "index.json").write_text("[" * 100_000) and None, ("no index of the format",)),
+    ("mds", lambda folder: (folder / "index.json").write_text("[" * 100_000), ("no index of the format",)),
     ("mds", at("shard.00000.mds", 0, struct.pack("<I", 2**32 - 1)), ("has 4,294,967,295 samples",)),
     ("mds", of_samples(b"\0"), ("sample 0 has 1 bytes", "the sizes of its columns")),
     ("mds", of_samples(writing.sample([1]) + b"\0"), ("sample 0 has 11 bytes; expected 10",)),
@@ -231,7 +229,7 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...]]] = [
     ("mds packed", part(bytes=40), ("more than the 40 bytes allowed",)),
     ("mds packed", part(bytes=4000), ("expected: in order, up to 4,000",)),
     ("mds packed", shard(compression="br:11"), ("compressed as 'br:11'", "valid: zstd, gz")),
-    ("mds packed", gone("shard.00000.mds.zstd"), ("needs 'shard.00000.mds.zstd', which is not there")),
+    ("mds packed", gone("shard.00000.mds.zstd"), ("needs 'shard.00000.mds.zstd', which is not there",)),
     # litdata
     ("litdata", config(data_format=["no_header_tensor:6"]), ("data_format ['no_header_tensor:6']", "16 (int32)")),
     ("litdata", config(data_format=["no_header_tensor:18"]), ("chunk-0-0.bin", "24 bytes of ids", "6 ids of 8 bytes")),
@@ -254,7 +252,7 @@ CASES: list[tuple[str, Callable[[Path], None], tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("kind", "spoil", "words"), CASES, ids=[f"{kind}-{n}" for n, (kind, *_) in enumerate(CASES)])
 def test_an_error_names_file_place_and_what_was_expected(
-    tmp_path: Path, kind: str, spoil: Callable[[Path], None], words: tuple[str, ...]
+    tmp_path: Path, kind: str, spoil: Spoil, words: tuple[str, ...]
 ) -> None:
     BEGIN[kind](tmp_path)
     files_read(tmp_path, kind.partition(" ")[0])

@@ -1,27 +1,21 @@
-"""The asset `<name>_token_stream` of files of ids that exist already (docs/token-files.md)."""
+"""Reads one file of ids, with those that belong to it, into a partition of a token stream (docs/token-files.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import override
 
-from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.token_files import TokenFiles
-from corpus_assets.export.datasets import ExportedDataset, Settings
+from corpus_assets.export.datasets import ExportedDataset
 from corpus_assets.export.token_stream import BY_SOURCE, DATA, DOCUMENT, DOCUMENTS, IDS, LENGTHS, NAMES, id_type
-from corpus_assets.raw.assets import with_content_versions
-from corpus_assets.raw.bad_rows import Gaps, dropped_notes, require_unchanged, write_good_rows
-from corpus_assets.raw.losses import BAD_FILE, NOT_SAMPLED, dataset_losses, listed_dataset_losses
-from corpus_assets.raw.sampling import Chosen
-from corpus_assets.token_files.documents import REASONS, Bad, Batch, batches
+from corpus_assets.raw.bad_rows import Gaps, require_unchanged, write_good_rows
+from corpus_assets.raw.losses import BAD_FILE, NOT_SAMPLED
+from corpus_assets.raw.sampling import LEFT_OUT_BYTES, Chosen
+from corpus_assets.token_files.documents import Bad, Batch, batches
 from corpus_assets.token_files.pieces import How, TokenSource
 from corpus_assets.token_files.registry import FORMATS
-from corpus_assets.tokenize import tokenizer
-from corpus_assets.tokenize.datasets import tokenizer_section
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.documents.row_counts import added, by_power
@@ -29,18 +23,10 @@ from resources.errors import BadFileError, ConfigError, file_fault
 from resources.formats.codecs import CodecError
 from resources.formats.examples import DROPPED
 from resources.raw_places.files import printable
-from resources.shards.listing import Listing
-from resources.stage.declaration import Partitioning, Stage, same
-from resources.stage.hooks import Hooks, Records
-from resources.stage.partition import Partition
 from resources.stage.task import Task
 
-CODE_VERSION = "1"
 WITHOUT_SEPARATOR = "documents_without_separator"
 """Statistic: documents with ids that had no separator where the files hold one."""
-_NO_CONTENT = {
-    *("location", "s3", "glob", "licence", "max_bad_rows", "may_be_empty", "follow_links", "hidden", "sample"),
-}
 _MOST_DOCUMENTS = 2**32 - 2
 
 
@@ -99,7 +85,8 @@ def separator_of(where: str, section: TokenFiles, loaded: Tokenizer) -> int | No
 
 def _good(task: Task, read: Iterator[Batch], on_bad_row: str, gaps: Gaps, chosen: Chosen | None) -> Iterator[Batch]:
     """Yields the batches of good documents; counts the bad ones, or fails the file. chosen: those of a sample."""
-    has, without, label = chosen.rows(task.shard) if chosen else None, 0, printable(task.shard.path)
+    has, label = chosen.rows(task.shard) if chosen else None, printable(task.shard.path)
+    without = left = 0
     for batch in read:
         left_out = [bad.number for bad in batch.bad]
         for bad in batch.bad:
@@ -111,10 +98,11 @@ def _good(task: Task, read: Iterator[Batch], on_bad_row: str, gaps: Gaps, chosen
             left_out = sorted([*left_out, *batch.numbers[~keep].tolist()])
         if not keep.all():
             task.drop(NOT_SAMPLED, int(np.count_nonzero(~keep)))
+            left += int(batch.lengths[~keep].sum())
         for gaps.row in left_out:
             gaps.leave_out()
         yield batch.only(keep)
-    task.count(**{WITHOUT_SEPARATOR: without})
+    task.count(**{WITHOUT_SEPARATOR: without}, **({LEFT_OUT_BYTES: left} if chosen else {}))
     require_unchanged(task.shard)
 
 
@@ -165,77 +153,3 @@ def _rows(numbers: NDArray[np.int64], begin: str, first: int, id_bytes: int) -> 
     rows["id_end"] = id_bytes + np.cumsum([*map(len, named)], dtype=np.int64)
     rows["row"] = first + np.arange(len(named))
     return rows, np.frombuffer(b"".join(named), np.uint8)
-
-
-@dataclass(frozen=True)
-class TokenFilesHooks(Hooks):
-    """What a build asks of the stream of a dataset's files of ids."""
-
-    dataset: ExportedDataset
-
-    @override
-    def derived_parameters(self, settings: Settings) -> Settings:
-        given, place = self._input(settings), f"datasets.{self.dataset.name}.input"
-        options = {key: value for key, value in given.items() if key not in _NO_CONTENT}
-        sample = {f"sample.{key}": value for key, value in given.get("sample", {}).items()}
-        return {f"{place}.{key}": value for key, value in (options | sample).items()}
-
-    @override
-    def check_before(self, settings: Settings) -> None:
-        own = self.dataset.name if self.dataset.values["tokenizer"] else None
-        loaded = tokenizer.check_tokenizer(*tokenizer_section(settings, own))
-        if loaded is not None:
-            section = TokenFiles.model_construct(None, **self._input(settings))
-            separator_of(f"datasets.{self.dataset.name}.input", section, loaded)
-
-    @override
-    def gate_all(self, records: Records, settings: Settings, listing: Listing) -> Sequence[str]:
-        return dataset_losses(records, settings, listing, self.dataset.name)
-
-    @override
-    def gate_listing(self, settings: Settings, listing: Listing) -> Sequence[str]:
-        return listed_dataset_losses(settings, listing, self.dataset.name)
-
-    @override
-    def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
-        yield from dropped_notes(partitions, settings, what="dataset")
-        section = TokenFiles.model_construct(None, **self._input(settings))
-        found = [partition.record.statistics for partition in partitions]
-        without, documents = (sum(one.get(key, 0) for one in found) for key in (WITHOUT_SEPARATOR, "rows_out"))
-        if without and not section.by_separator:
-            yield (
-                f"dataset {self.dataset.name}: {without:,} of {documents:,} documents have no separator "
-                f"{section.side} them (`input.separator: none` says that there is none)"
-            )
-
-    def _input(self, settings: Settings) -> Mapping[str, Any]:
-        (entry,) = (entry for entry in settings["datasets"] if entry["name"] == self.dataset.name)
-        return dict(entry["input"])
-
-
-def stages_of_files(dataset: ExportedDataset) -> Iterator[Stage]:
-    """Yields the content versions of a dataset's files of ids, and the token stream that is made of them."""
-    stream = Stage(
-        name=names.token_stream(dataset.stream),
-        group=names.group(dataset.name),
-        description=f"Ids of the documents in one file of dataset {dataset.name}, and where each comes from.",
-        partitioning=Partitioning.SHARD,
-        compute=partial(stream_of_files, dataset=dataset),
-        code_version=CODE_VERSION,
-        io="arrays",
-        inputs=(same(dataset.tokenizer),),
-        hooks=TokenFilesHooks(dataset),
-        shard_set=dataset.shard_set,
-        unit_in="documents",
-        unit_out="documents",
-        reasons=REASONS,
-        columns={
-            "ids": "uint[n]: token ids of one document, without separators",
-            "source": "string: the dataset",
-            "id": "string: path of the file and number of the document in it",
-            "shard": "string: the partition",
-            "row": "int: its row there",
-        },
-        kinds=("numpy",),
-    )
-    yield from with_content_versions(stream, f"dataset {dataset.name}")
