@@ -16,6 +16,7 @@ from corpus_assets.config.datasets.cerebras_names import clear_names, mode_named
 from corpus_assets.config.datasets.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.options import DatasetSection, Packed, Templated, Texts, Turns, Windows
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.config.naming import MARKER, ROLE, TEMPLATE_VALUE, TOKEN
 from corpus_assets.config.section import Share, written_day
 
@@ -250,7 +251,7 @@ def _named(entry: Any) -> Any:
         return {"mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
     entry = without_unread(entry, section.model_fields.keys() - section.cerebras_ignores)
     named = {**section.cerebras_values, "mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
-    if isinstance(named.get("input"), dict):
+    if isinstance(named.get("input"), dict) and not reads_tokens(named):
         named["input"] = {**section.cerebras_files, **named["input"]}
     return named
 
