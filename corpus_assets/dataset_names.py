@@ -1,6 +1,10 @@
 """The names of a dataset's or benchmark's assets: unique, and without a slash: the web UI shows only the last part."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from corpus_assets.config.datasets.text_exports import is_text
 
 SHARED_TOKENIZER = "tokenizer"
 _SPLITS = ("train", "decontaminated_train", "holdout", "validation", "test")
@@ -32,7 +36,7 @@ def document_keys(dataset: str) -> str:
 
 
 def takedown(dataset: str) -> str:
-    """Returns the asset with the rows of a dataset's own files that may be in no output."""
+    """Returns the asset with the rows of a dataset's own files that must not be in any output."""
     return f"{dataset}_takedown"
 
 
@@ -51,6 +55,16 @@ def tokens(dataset: str) -> str:
     return f"{dataset}_tokens"
 
 
+def texts(dataset: str) -> str:
+    """Returns the asset with the files of a dataset that holds texts."""
+    return f"{dataset}_texts"
+
+
+def files(entry: Mapping[str, Any]) -> str:
+    """Returns the asset with the files that a trainer reads of a dataset, given its entry in corpus.yaml."""
+    return texts(entry["name"]) if is_text(entry) else tokens(entry["name"])
+
+
 def params(dataset: str) -> str:
     """Returns the asset with `data_params.json`."""
     return f"{dataset}_token_params"
@@ -62,7 +76,7 @@ def manifest(dataset: str) -> str:
 
 
 def mixture(dataset: str) -> str:
-    """Returns the asset that says how often the documents of each source are used."""
+    """Returns the asset with the uses of the documents of each source."""
     return f"{dataset}_mixture"
 
 

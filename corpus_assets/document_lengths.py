@@ -12,6 +12,7 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
@@ -82,6 +83,8 @@ def measured(corpus: Corpus, name: str) -> Measured:
     entries = {entry["name"]: entry for entry in corpus.settings.values["datasets"]}
     if name not in entries:
         raise ConfigError(f"no dataset {name!r}{did_you_mean(name, entries)}; valid: {', '.join(entries) or 'none'}")
+    if is_text(entries[name]):
+        raise ConfigError(f"dataset {name} holds texts, which have no length in tokens; valid: a dataset of tokens")
     if is_export(entries[name]):
         (export,) = (one for one in exported_datasets(list(entries.values())) if one.name == name)
         if export.mixed:
@@ -94,8 +97,8 @@ def measured(corpus: Corpus, name: str) -> Measured:
 def lengths_of(corpus: Corpus, dataset: Measured, say: Callable[[str], None]) -> DocumentLengths:
     """Returns the lengths of the documents of a dataset as they are built.
 
-    Partitions that were built before lengths were kept, or are not built though what they read is, are tokenized, and
-    nothing of it is kept; `say` hears of that first. ConfigError if there is nothing to read.
+    Partitions that were built before lengths were kept, or whose input alone is built, are tokenized without keeping
+    the result; `say` is told first. ConfigError if there is nothing to read.
     """
     planner, stage = corpus.planner(), corpus.graph[dataset.asset]
     keys, records = planner.partitions(stage), planner.records(stage.name)

@@ -1,9 +1,12 @@
 """`datasets`: Cerebras' names for every mode; what cannot be made is refused with its key and what is valid."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpus_assets.config.datasets.cerebras_names import ELSEWHERE, NO_EFFECT
 from corpus_assets.config.datasets.modes import (
     SECTIONS,
     DatasetSection,
@@ -143,6 +146,7 @@ def test_tokenizers_by_the_names_of_the_original(given: dict[str, Any], kind: st
         ({"max_seq_length": 8, "sequence_length": 8}, "max_seq_length and sequence_length are two names of one value"),
         ({"processes": 4}, "processes cannot be set for a dataset: `engine.workers`"),
         ({"auth_token": "x"}, "nothing secret belongs in this file"),
+        ({"params": "a.yaml"}, "this file takes the place of the one that it names"),
         ({"tokenizer_type": "T"}, "tokenizer_type is 'T'; valid: GPT2Tokenizer, NeoXTokenizer, HuggingFaceTokenizer"),
         ({"vocab_file": "v"}, "vocab_file without tokenizer_type"),
         ({"jsonl_key": "x", "input": "train"}, "jsonl_key: keys of files; but input is 'train'"),
@@ -258,6 +262,13 @@ def test_what_cerebras_ignores_in_a_mode_is_ignored_with_its_profile_alone(mode:
     except ConfigError:
         return
     assert without_profile != parsed(**given)
+
+
+def test_every_parameter_of_cerebras_without_a_counterpart_has_its_line_on_the_page() -> None:
+    page = Path(__file__).parents[1].joinpath("docs/formats/cerebras-hdf5.md").read_text(encoding="utf-8")
+    named = {name for line in page.splitlines() if line.startswith("| `") for name in re.findall("`([a-z_]+)`", line)}
+    assert (ELSEWHERE | NO_EFFECT).keys() - named == set()
+    assert f"writes this {parsed().minimum_length} over" in " ".join(page.split())
 
 
 def test_a_dataset_with_files_of_its_own_is_not_named_like_a_source() -> None:

@@ -28,6 +28,7 @@ FROM_NEIGHBOURS = {
             f"corpus_assets.tokenize.{name}"
             for name in (
                 "counts.discarded",
+                "counts.losses",
                 "counts.manifest",
                 "datasets",
                 "encode.",

@@ -14,6 +14,7 @@ from corpus_assets.card.facts import Written
 from corpus_assets.card.spdx import spdx
 from corpus_assets.card.steps import steps
 from corpus_assets.card.training_summary import training_summary
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.config.datasets.token_files import reads_tokens
 from resources.stage.declaration import Partitioning, Stage, every
 from resources.stage.hooks import Hooks, Values
@@ -25,7 +26,7 @@ _MOST = 6
 
 
 def card_stages(settings: Values, stages: Sequence[Stage]) -> list[Stage]:
-    """Returns the stage, which reads those of the given stages that say how much of what there is; none without a card.
+    """Returns the stage, which reads the given stages with counts; none without a card.
 
     settings: plain values of corpus.yaml.
     """
@@ -51,7 +52,7 @@ def card_stages(settings: Values, stages: Sequence[Stage]) -> list[Stage]:
 
 
 def data_card(task: Task) -> None:
-    """Writes the four papers, and which of their texts people still have to write."""
+    """Writes the four papers, and a list of texts that people still have to write."""
     facts = facts_of(task)
     said = Written(facts.card)
     task.save_json(f"{FOLDER}/croissant.json", croissant(facts, said), rows=1)
@@ -69,7 +70,7 @@ def _first(keys: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class CardHooks(Hooks):
-    """What a build asks of the papers. graph: what they need to know of it."""
+    """The hooks of the papers. graph: the facts about it that they need."""
 
     graph: Values
 
@@ -88,13 +89,13 @@ class CardHooks(Hooks):
 
 
 def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
-    """Returns what the papers need to know of the graph, and the assets they read."""
+    """Returns the facts about the graph for the papers, and the assets they read."""
     datasets = [
         {
             "name": entry["name"],
             "format": entry.get("format") or "hdf5",
             "input": entry["input"] if isinstance(entry["input"], str) else "",
-            "tokens": names.tokens(entry["name"]),
+            "tokens": names.files(entry),
         }
         for entry in settings["datasets"]
     ]
@@ -105,12 +106,13 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
             "examples": names.token_stream(names.own_stream(entry["name"]))
             if reads_tokens(entry)
             else names.examples(entry["name"]),
-            "tokens": _counted(entry["name"], known),
+            "tokens": names.files(entry) if is_text(entry) else _counted(entry["name"], known),
         }
         for entry in settings["datasets"]
         if isinstance(entry["input"], Mapping)
     ]
-    trains = [_counted(one["name"], known) for one in datasets if one["input"] == "decontaminated_train"]
+    of_train = [one for one in datasets if one["input"] == "decontaminated_train" and not is_text(one)]
+    trains = [_counted(one["name"], known) for one in of_train]
     tokenizer = names.SHARED_TOKENIZER if names.SHARED_TOKENIZER in known else ""
     read = [PASS_1, *SPLITS, *trains, *(one["tokens"] for one in datasets), *_of_files(files), tokenizer]
     return {

@@ -9,6 +9,7 @@ from corpus_assets.config.card import Card
 from corpus_assets.config.datasets.exports import mix_problems
 from corpus_assets.config.datasets.modes import Dataset, default_datasets
 from corpus_assets.config.datasets.own_files import OwnFiles
+from corpus_assets.config.datasets.text_exports import TextExport
 from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.naming import MODULE
 from corpus_assets.config.section import Name, Section
@@ -30,18 +31,19 @@ from resources.storage.unnamed import UNNAMED
 class CorpusConfig(Section):
     """Everything a corpus is made from."""
 
-    name: Name = Field(UNNAMED, description="name of the corpus; one in an object store needs one of its own")
+    name: Name = Field(UNNAMED, description="name of the corpus; must be unique in an object store")
     compat: Literal["slimpajama"] | None = Field(
         None, description="profile that reproduces a reference; it sets the values listed below"
     )
     sources: list[Source] = Field(
         default=[],
-        description="in order: of equal documents the earliest is kept; none if every dataset reads files of its own",
+        description="the order decides which of equal documents is kept: the earliest; none if every dataset "
+        "reads files of its own",
     )
     sample: Sample | None = Field(
-        None, description="make the corpus of a part of the raw rows only; `corpus build --sample` writes this"
+        None, description="build the corpus from a part of the raw rows only; `corpus build --sample` writes this"
     )
-    remove: Remove | None = Field(None, description="documents that may be in no output; without it none are removed")
+    remove: Remove | None = Field(None, description="documents that must not be in any output; by default none")
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
@@ -54,26 +56,27 @@ class CorpusConfig(Section):
     contamination: Contamination = Contamination()
     on_contamination: OnContamination = Field(
         "report",
-        description="`report` what was found; or take documents that hold `contamination.share` of an item, or the "
-        "spans of such items, out of the corpus before anything else is made of it",
+        description="`report`: only report; or remove documents that hold `contamination.share` of an item, or "
+        "the spans of such items, before anything else is made from the corpus",
     )
     dedupers: list[Deduper] = Field(
         default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
     )
-    filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    filter: Filter | None = Field(None, description="which documents and which parts of them stay (docs/filter.md)")
     licences: Licences = Licences()
     card: Card | None = Field(
-        None, description="what only people can say of the corpus; with it, its papers are written"
+        None, description="facts about the corpus that only people can state; with it, papers are written"
     )
     streams: list[Stream] = Field(
-        default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
+        default=[],
+        description="documents with attributes, with filters of their own, as the mixer of Dolma writes them",
     )
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
     split: Split = Split()
     tokenizer: Tokenizer = Field(
-        TrainedTokenizer(), description="of all datasets without one of their own; by default `kind: train`"
+        TrainedTokenizer(), description="tokenizer of all datasets without their own; by default `kind: train`"
     )
     datasets: list[Dataset] = Field(
         default_factory=default_datasets,
@@ -239,8 +242,8 @@ class CorpusConfig(Section):
             raise ValueError(
                 f"sources: none given, but dataset {reads[0]!r} reads a split of the corpus; give a source"
             )
-        chosen = [d.tokenizer or self.tokenizer for d in self.datasets]
-        if not chosen or any(isinstance(tokenizer, TrainedTokenizer) for tokenizer in chosen):
+        chosen = [d.tokenizer or self.tokenizer for d in self.datasets if not isinstance(d, TextExport)]
+        if not self.datasets or any(isinstance(tokenizer, TrainedTokenizer) for tokenizer in chosen):
             raise ValueError(
                 "sources: none given, so there is nothing to train a tokenizer on; give a source or another kind"
             )
@@ -256,7 +259,8 @@ class CorpusConfig(Section):
             )
         for dataset in self.datasets:
             chosen = dataset.tokenizer or self.tokenizer
-            if isinstance(chosen, Vocabulary) and not isinstance(dataset.input, TokenFiles | list):
+            untokenized = isinstance(dataset, TextExport) and dataset.weights is None
+            if isinstance(chosen, Vocabulary) and not (untokenized or isinstance(dataset.input, TokenFiles | list)):
                 raise ValueError(f"datasets: {dataset.name!r} needs a tokenizer of texts, and received `kind: ids`")
         return self
 

@@ -1,4 +1,4 @@
-"""What a whole build gives and costs, stage by stage, from a few sample builds and from what was built before."""
+"""The results and costs of a whole build, stage by stage, from a few sample builds and earlier builds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from corpus_assets.config.datasets.text_exports import TextExport
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.estimate.extrapolation import (
     Duplicates,
@@ -86,7 +87,7 @@ class Estimate:
 
     @property
     def due_cpu(self) -> float:
-        """CPU seconds of what is not fresh now, without the start."""
+        """CPU seconds of partitions that are not fresh, without the start."""
         return sum(one.cpu.value * one.due for one in self.stages)
 
 
@@ -202,7 +203,7 @@ def _tokens(corpus: Corpus, samples: Samples, sizes: Sizes, change: float) -> di
     own = {one["name"] for one in corpus.settings.inputs()}
     counted = [{one.name: one.tokens for one in block.summary.datasets} for block in samples.blocks]
     found = {}
-    for name in (dataset.name for dataset in corpus.config.datasets):
+    for name in (dataset.name for dataset in corpus.config.datasets if not isinstance(dataset, TextExport)):
         read = name if name in own else SOURCES
         points = [
             Point(sizes.text(block, read), tokens.get(name, 0))

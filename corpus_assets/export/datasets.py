@@ -1,4 +1,4 @@
-"""Datasets in the formats of trainers, and which of them share a token stream."""
+"""Datasets in the formats of trainers, and the token streams that they share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +19,13 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 CLEANING = (*Cleaning.model_fields,)
+_NO_CLEANING = {key: field.default for key, field in Cleaning.model_fields.items()}
 Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class ExportedDataset:
-    """A dataset in a trainer's format as its stages need it: plain values, so that they reach worker processes.
+    """A dataset in a trainer's format for its stages, as plain values that can be sent to workers.
 
     values: its entry in corpus.yaml; a mix names, for the datasets of each set, the assets with their token streams.
     tokenizer: the asset of its tokenizer.
@@ -70,14 +71,14 @@ class ExportedDataset:
     @property
     def cleaning(self) -> dict[str, Any]:
         """How its texts are cleaned: options, and `strips` if white space at their ends is left out."""
-        options = {key: self.values[key] for key in CLEANING}
+        options = {**_NO_CLEANING, **{key: self.values[key] for key in CLEANING if key in self.values}}
         return options | {"strips": True} if makes_as_dolma(self.values) else options
 
     @property
     def cleaner(self) -> Cleaning:
-        """The same, as what cleans a text takes it."""
+        """The same as an object for `clean`."""
         kind = StrippedCleaning if makes_as_dolma(self.values) else Cleaning
-        return kind.model_validate({key: self.values[key] for key in CLEANING})
+        return kind.model_validate({key: self.values[key] for key in CLEANING if key in self.values})
 
     @property
     def together(self) -> bool:
@@ -108,7 +109,7 @@ def exported_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
 
 
 def streamed_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
-    """Returns the same and those in HDF5 with weights, for which tokens have to be counted, or made of files of ids."""
+    """Returns the same and those in HDF5 whose tokens must be counted (weights), or that read files of ids."""
     first: dict[str, str] = {}
     found = []
     exports = [entry for entry in datasets if is_export(entry) or entry.get("weights") or reads_tokens(entry)]
@@ -135,10 +136,11 @@ def _is_mix(entry: Settings) -> bool:
 
 
 def _stream_name(entry: Settings) -> str:
-    """Returns a name that equal streams have in common, and that no other dataset changes."""
+    """Returns a name that equal streams share, and that does not depend on other datasets."""
     if isinstance(entry["input"], Mapping):
         return names.own_stream(entry["name"])
     tokenizer_options = {key: value for key, value in (entry["tokenizer"] or {}).items() if key != "backend"}
-    special = [tokenizer_options, *(entry[key] for key in CLEANING), *(["strips"] if makes_as_dolma(entry) else [])]
-    usual = [{}, *(field.default for field in Cleaning.model_fields.values())]
+    cleaning = [entry.get(key, usual) for key, usual in _NO_CLEANING.items()]
+    special = [tokenizer_options, *cleaning, *(["strips"] if makes_as_dolma(entry) else [])]
+    usual = [{}, *_NO_CLEANING.values()]
     return str(entry["input"]) if special == usual else f"{entry['input']}_{value_digest(special)[:8]}"

@@ -1,10 +1,11 @@
-"""The reasons for which rows of raw files are dropped, by what is read and into what."""
+"""The reasons for which rows of raw files are dropped, by input and output."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from corpus_assets.config.datasets.files import Files, Shape
 from corpus_assets.config.datasets.modes import SECTIONS
+from corpus_assets.config.datasets.text_exports import mode_read
 from corpus_assets.raw.format_options import says_web
 from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, NOT_SAMPLED, SKIPPED_MEMBER, TAKEDOWN
 from resources.stage.hooks import Values
@@ -38,7 +39,8 @@ _TEXTS: Final[Mapping[Shape, tuple[str, ...]]] = {
     "preference": ("prompt", "chosen", "rejected"),
 }
 _MESSAGES: Final = (
-    *("messages_not_a_list", "message_not_an_object", "content_not_text", "role_not_text", "no_role", "no_content"),
+    *("messages_not_a_list", "message_not_an_object", "content_not_text", "part_not_text", "role_not_text"),
+    *("no_role", "no_content"),
 )
 MIXED: Final = "mixed_responses"
 
@@ -52,7 +54,7 @@ def example_reasons(settings: Values, name: str) -> list[str]:
     """Returns the reasons for which rows of a dataset's own files give no example."""
     (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
     given = dataset["input"]
-    shape = SECTIONS[dataset.get("mode", "lm")].shape_in(Files.model_construct(None, **given))
+    shape = SECTIONS[mode_read(dataset)].shape_in(Files.model_construct(None, **given))
     return [*_of_files([given], settings), *shape_reasons(shape)]
 
 
@@ -83,7 +85,8 @@ def _of_section(given: Mapping[str, Any], settings: Values) -> Iterator[str]:
     for name, reasons in _FORMATS.items():
         if declared == "auto" or name in declared:
             yield from reasons
-    # By suffix any file may be a WARC file; who reads them says so, or sees these reasons when they first occur.
+    # With format `auto` any file may be a WARC file; these reasons are declared for declared crawls only, and appear
+    # otherwise when they first occur.
     if says_web(given):
         yield from WEB
     if "sample" in given:

@@ -1,9 +1,10 @@
-"""Tokens of each dataset: how many of what, as asked for and as reached, and how full its rows are."""
+"""Tokens of each dataset: requested and reached numbers, and how full its rows are."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.report.model import Dataset, Mixed
 from corpus_assets.report.records import Built, by_source, records, summed
 from resources.documents.row_counts import added
@@ -22,7 +23,7 @@ def datasets(built: Built, configuration: Mapping[str, Any]) -> list[Dataset]:
 
 def _dataset(built: Built, entry: Mapping[str, Any]) -> Dataset:
     name: str = entry["name"]
-    made = built.get(names.tokens(name), ())
+    made = built.get(names.files(entry), ())
     found = Dataset(
         name=name,
         format=entry.get("format") or HDF5,
@@ -37,8 +38,9 @@ def _dataset(built: Built, entry: Mapping[str, Any]) -> Dataset:
         _add_rows(found, built, name, made)
     else:
         _add_units(found, built, name, made)
-    found.by_source = by_source(_counted(built, name)) if _counted(built, name) else None
-    found.lengths = _lengths(built, name)
+    counted = made if is_text(entry) else _counted(built, name)
+    found.by_source = by_source(counted) if counted else None
+    found.lengths = None if is_text(entry) else _lengths(built, name)
     return found
 
 

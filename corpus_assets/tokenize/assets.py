@@ -8,6 +8,7 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.text_exports import is_text, needs_tokenizer
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.tokenize import sequences, tokenizer, tokens
 from corpus_assets.tokenize.counts.statistics import COUNTERS
@@ -71,7 +72,7 @@ def _params(task: Task, dataset: Dataset) -> None:
 def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
     """Returns a tokenizer's asset: the corpus's, or a dataset's own.
 
-    A trained one must not change with the corpus, so its input is not tracked.
+    A trained tokenizer must not change with the corpus, so its input is not tracked.
     """
     return Stage(
         name=names.SHARED_TOKENIZER if dataset is None else names.tokenizer(dataset),
@@ -81,7 +82,8 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         unit_out="tokens",
         partitioning=Partitioning.NONE,
         compute=partial(tokenizer.tokenizer, folder="tokenizer" if dataset is None else f"tokenizers/{dataset}"),
-        # The ids of T5 are others since 3. In a folder its parameters say so; what a hub has is known once it is here.
+        # Since 3 the ids of T5 differ. For a folder this is in the parameters; the content of a hub is known only after
+        # the download.
         code_version="3" if kind == "hub" else "2",
         io="records",
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
@@ -92,12 +94,12 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
 
 def token_stages(datasets: Sequence[Settings], tokenizer_kind: str) -> Iterator[Stage]:
     """Yields the tokenizers of all datasets, and for those in HDF5 their token files and `data_params.json`."""
-    if any(entry["tokenizer"] is None for entry in datasets):
+    if any(entry["tokenizer"] is None and needs_tokenizer(entry) for entry in datasets):
         yield tokenizer_stage(None, tokenizer_kind)
     for entry in datasets:
-        if entry["tokenizer"]:
+        if entry["tokenizer"] and needs_tokenizer(entry):
             yield tokenizer_stage(entry["name"], entry["tokenizer"]["kind"])
-        if not is_export(entry):
+        if not is_export(entry) and not is_text(entry):
             yield from _dataset_stages(Dataset(entry["name"], entry))
 
 
@@ -146,7 +148,7 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
 
 
 def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
-    """Returns what the stages of a dataset that write rows have in common."""
+    """Returns the common values of a dataset's stages that write rows."""
     mode = mode_of(dataset_section(dataset.values))
     layout, given = mode.layout, reads_tokens(dataset.values)
     return Stage(
@@ -168,12 +170,13 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
 
 def _rows_hooks(dataset: Dataset) -> RowsHooks:
     """Returns its hooks: rows are held back if many examples give none; Cerebras' modes go on as Cerebras does."""
-    judged = "max_discarded" in dataset.values and not dataset.values.get("reference")
+    values = dataset.values
+    judged = "max_discarded" in values and not values.get("reference") and not values["compat"]
     return JudgedRowsHooks(dataset) if judged else RowsHooks(dataset)
 
 
 def _column(feature: str) -> str:
-    """Returns the type of a channel, and what it holds; one of a preference begins with the side it is of."""
+    """Returns the type and content of a channel; the channel of a preference begins with its side."""
     for name, holds in _COLUMNS.items():
         if feature.endswith(name):
             return f"int32[L]: {holds}"
@@ -190,7 +193,7 @@ def _params_stage(dataset: Dataset) -> Stage:
     return Stage(
         name=names.params(name),
         group=names.group(name),
-        description=f"What to know of {name}: its parameters and summed statistics (data_params.json).",
+        description=f"The summary of {name}: its parameters and summed statistics (data_params.json).",
         partitioning=Partitioning.NONE,
         compute=partial(_params, dataset=dataset),
         code_version=CODE_VERSION,

@@ -1,4 +1,4 @@
-"""The configured datasets as their stages need them: what their rows depend on, and what can be checked before."""
+"""The configured datasets for their stages: the parameters of their rows, and checks before a build."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from resources.stage.partition import Partition
 
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
-# What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
+# Version of the loss in modes with answers by the template; a value, so that rows of other modes stay fresh.
 _LEARNED = {
-    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again",
-    "dpo": "with one end",
+    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again; no nulls",
+    "dpo": "after the prompt for an answer, with one end",
     "fim": "with its tokens as control tokens",
 }
 Settings = Mapping[str, Any]
@@ -36,7 +36,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Dataset:
-    """A configured dataset as its stages need it: plain values, so that they reach worker processes."""
+    """A configured dataset for its stages, as plain values that can be sent to workers."""
 
     name: str
     values: Settings
@@ -79,7 +79,7 @@ def entry_of(settings: Settings, name: str) -> Settings:
 
 @dataclass(frozen=True)
 class TokenizerHooks(Hooks):
-    """What a build asks of a tokenizer: that of a dataset, or for None that of the corpus."""
+    """The hooks of a tokenizer: that of a dataset, or for None that of the corpus."""
 
     dataset: str | None
 
@@ -102,7 +102,7 @@ class TokenizerHooks(Hooks):
 
 @dataclass(frozen=True)
 class DatasetHooks(Hooks):
-    """What a build asks of every stage of a dataset in HDF5."""
+    """The hooks of every stage of a dataset in HDF5."""
 
     dataset: Dataset
 
@@ -122,7 +122,7 @@ class DatasetHooks(Hooks):
 
 
 class RowsHooks(DatasetHooks):
-    """What it asks of a stage that writes rows of a dataset."""
+    """The hooks of a stage that writes rows of a dataset."""
 
     @override
     def check_before(self, settings: Settings) -> None:
@@ -139,7 +139,7 @@ class RowsHooks(DatasetHooks):
 
 
 class JudgedRowsHooks(RowsHooks):
-    """What it asks of rows that are held back if too many examples give none."""
+    """The hooks of rows that are held back if too many examples give none."""
 
     @override
     def gate_all(self, records: Records, settings: Settings, listing: Listing) -> Sequence[str]:
@@ -147,7 +147,7 @@ class JudgedRowsHooks(RowsHooks):
 
 
 class MergedRowsHooks(RowsHooks):
-    """What it asks of the stage that merges the rows of a shuffled dataset."""
+    """The hooks of the stage that merges the rows of a shuffled dataset."""
 
     @override
     def kernels(self, settings: Settings) -> Sequence[str]:
@@ -155,7 +155,7 @@ class MergedRowsHooks(RowsHooks):
 
 
 class ParamsHooks(DatasetHooks):
-    """What it asks of `data_params.json`."""
+    """The hooks of `data_params.json`."""
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterable[str]:
@@ -229,16 +229,16 @@ def check_dataset(settings: Settings, name: str) -> None:
         named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
         tokenizer.check_tokens(loaded, named)
         if source is not None:
-            _check_learned(entry, loaded, source, place)
+            _check_learned(entry, loaded, source, place, f"{of_tokenizer} (kind {loaded.kind})")
 
 
-def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str) -> None:
+def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str, of: str) -> None:
     section = dataset_section(entry)
     mode = mode_of(section)
     try:
         mode.check(section, tokenizer.with_control(loaded, mode.control(section, loaded, source)), source)
     except ConfigError as fault:
-        raise ConfigError(f"{place}: {fault}") from fault
+        raise ConfigError(f"{place}: {fault}; the tokenizer is {of}") from fault
 
 
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:

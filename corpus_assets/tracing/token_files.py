@@ -1,4 +1,4 @@
-"""The token files of datasets as searches read them: ids, and how a text becomes such ids."""
+"""The token files of datasets for searches: their ids, and the encoding of texts to such ids."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from corpus_assets import dataset_names
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import DatasetSection, dataset_section
 from corpus_assets.config.datasets.options import Cleaning, Texts
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
@@ -62,7 +63,7 @@ class OtherTokenizerError(Exception):
 
 @dataclass(frozen=True)
 class Group:
-    """Files whose ids are made alike.
+    """Files whose ids are encoded in the same way.
 
     made_of: the assets with the documents, each with whether it holds examples instead; none of ids that were given.
     encode: yields the ids of each text that has any, as the files hold them; None if their tokenizer is not in the
@@ -87,7 +88,7 @@ def groups_of(corpus: Corpus, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of all datasets that the configuration has."""
     datasets = corpus.settings.values["datasets"]
     for values in datasets:
-        if not is_export(values):
+        if not is_export(values) and not is_text(values):
             name = values["name"]
             yield from groups_of_rows(corpus, Dataset(name, values), _made_by(files, _assets_of_rows(name)))
     streams: set[str] = set()

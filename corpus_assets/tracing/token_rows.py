@@ -1,4 +1,4 @@
-"""Which token files a document is in, and in which of their rows."""
+"""Finds the token files and rows that hold a document."""
 
 from collections.abc import Iterator, Sequence
 from time import monotonic
@@ -8,6 +8,7 @@ import numpy as np
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.export.token_stream import DOCUMENTS
 from corpus_assets.takedown.passages import SHORTEST, Ids, Passages
 from corpus_assets.tokenize.datasets import Dataset
@@ -23,13 +24,14 @@ from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.mixed_rows import ROWS, Used
 from corpus_assets.tracing.step import Step
 from corpus_assets.tracing.tables import ids_at, line_at, text_at
+from corpus_assets.tracing.texts.steps import texts_of, written
 from corpus_assets.tracing.token_files import Group, OtherTokenizerError, TokenFile, groups_of_rows
 from resources.formats.examples import decode_example, example_texts
 from resources.formats.hdf5.reader import HDF5
 from resources.stage.partition import Partition
 
 _LONG = 64
-"""Ids of a passage that is taken for the document's own anywhere; a shorter one only at its beginning or end."""
+"""Fewest ids of a passage that counts as the document's anywhere; a shorter one counts only at its beginning or end."""
 
 
 class _Sought(NamedTuple):
@@ -65,9 +67,16 @@ def of_split(look: Look, step: Step, use: Used, until: float) -> Iterator[Step]:
             continue
         yield stream_step(look, stream, number, use.copy)
         yield from exported(look, asset, stream, number, use.copy)
+    for texts in texts_of(look, step.stage):
+        taken = _taken(look, texts.name, use) if texts.values["weights"] else None
+        if taken is not None:
+            yield taken
+        if taken is None or taken.status == "here":
+            numbers = [step.row] if taken is None else taken.details["rows"]
+            yield written(look, texts, use.chunk, numbers, use.copy)
     for dataset in _in_hdf5(look, step.stage):
         weighted = bool(dataset.values.get("weights"))
-        taken = _taken(look, dataset, use) if weighted else None
+        taken = _taken(look, dataset.name, use) if weighted else None
         if taken is not None:
             yield taken
         if taken is None or taken.status == "here":
@@ -89,6 +98,8 @@ def of_example(look: Look, made: Partition, number: int, until: float) -> Iterat
             continue
         yield stream_step(look, stream, int(found[0]), None)
         yield from exported(look, asset, stream, int(found[0]), None)
+    for written_to in texts_of(look, made.record.asset):
+        yield written(look, written_to, key, [number])
     for dataset in _in_hdf5(look, made.record.asset):
         texts = example_texts(decode_example(line_at(made, number)))
         yield _search(look, dataset, _Sought(texts, key, None, until))
@@ -124,13 +135,13 @@ def _in_hdf5(look: Look, rows_from: str) -> Iterator[Dataset]:
     """Yields the datasets in HDF5 that are made of an asset."""
     for entry in look.corpus.settings.values["datasets"]:
         dataset = Dataset(entry["name"], entry)
-        if not is_export(entry) and rows_from in (dataset.rows_from, entry["input"]):
+        if not is_export(entry) and not is_text(entry) and rows_from in (dataset.rows_from, entry["input"]):
             yield dataset
 
 
-def _taken(look: Look, dataset: Dataset, use: Used) -> Step:
-    """Returns the step of the weights of a dataset in HDF5: how often they take the document."""
-    asset = names.documents(dataset.name)
+def _taken(look: Look, dataset: str, use: Used) -> Step:
+    """Returns the step of the weights of a dataset in HDF5, or of texts: how often they take the document."""
+    asset = names.documents(dataset)
     made = look.partition(asset, use.chunk)
     if made is None:
         return not_built(look, asset, use.chunk, use.copy)

@@ -89,6 +89,13 @@ def ids(**keys: Any) -> dict[str, Any]:
     return {"datasets": [entry]}
 
 
+def texts(rows: str, values: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
+    """A dataset of texts with files of its own and no source. keys: of its input."""
+    return {
+        "datasets": [{"name": "sft", "format": "text", "rows": rows, "input": {"location": "own", **keys}, **values}]
+    }
+
+
 CASES: dict[Key, Case] = {
     ("TokenFiles", "separator_token"): Case(
         ids(format="megatron", separator_token=NOWHERE),
@@ -368,6 +375,29 @@ CASES: dict[Key, Case] = {
     ),
     ("OlmoExport", "bos_token"): Case(
         exported(format="olmo", bos_token=NOWHERE), ("bos_token", "'nowhere'"), "train_tokens"
+    ),
+    ("TextExport", "metadata"): Case(
+        {**source(), "datasets": [{"name": "train", "format": "text", "input": "train", "metadata": [NOWHERE]}]},
+        ("datasets.train.metadata 'nowhere'", "none of", "rows", "page"),
+        "train_texts",
+    ),
+    ("TextExport", "message_keys"): Case(
+        texts("messages", {"files": "parquet", "message_keys": [NOWHERE]}, messages_key="messages"),
+        ("datasets.sft.message_keys 'nowhere'", "none of 40 messages", "role, content"),
+        "sft_texts",
+        {"own/a.jsonl": TALK},
+    ),
+    ("TextExport", "input_key"): Case(
+        texts("instruction", {"input_key": NOWHERE}, prompt_key="instruction", completion_key="output"),
+        ("datasets.sft.input_key 'nowhere'", *LOST, "input"),
+        "sft_texts",
+        {"own/a.jsonl": PAIR},
+    ),
+    ("TextExport", "label_key"): Case(
+        texts("kto", {"label_key": NOWHERE}, prompt_key="instruction", completion_key="output"),
+        ("no_label 20", "no key 'nowhere'; the row has input"),
+        "sft_texts",
+        {"own/a.jsonl": PAIR},
     ),
     ("AmberSet", "datasets"): Case(
         {

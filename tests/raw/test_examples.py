@@ -307,7 +307,11 @@ def test_a_call_of_a_tool_needs_no_content() -> None:
         ([{"role": "user", "content": None}], "no_content"),
         ([{"role": "user", "value": "hi"}], "no_content"),
         ([{"role": "user", "content": {"text": "hi"}}], "content_not_text"),
-        ([{"role": "user", "content": [{"type": "text", "text": "hi"}]}], "content_not_text"),
+        ([{"role": "user", "content": [1]}], "content_not_text"),
+        ([{"role": "user", "content": [{"text": "hi"}, {"type": "image", "url": "x"}]}], "part_not_text"),
+        ([{"role": "user", "content": [{"type": "text", "text": None}]}], "part_not_text"),
+        ([{"role": "user", "content": [{"type": "text"}, None]}], "part_not_text"),
+        ([{"role": "user", "content": [{"type": "text", "text": "hi"}, 1]}], "part_not_text"),
         ([{"content": "hi"}], "no_role"),
         ([{"role": "", "content": "hi"}], "no_role"),
         ([{"role": 1, "content": "hi"}], "role_not_text"),
@@ -315,6 +319,37 @@ def test_a_call_of_a_tool_needs_no_content() -> None:
 )
 def test_what_is_no_conversation(messages: object, kind: str) -> None:
     assert reason({"messages": messages}, CHAT) == kind
+
+
+def test_the_texts_of_parts_are_joined_and_others_are_named() -> None:
+    parts = [{"type": "text", "text": "a "}, "b", {"text": "c", "cache": 1}]
+    said = [parts, [{"type": "text", "text": ""}], ["d", "e"]]
+    rows = [{"messages": [{"role": "user", "content": content}]} for content in said]
+    found = [example(row, CHAT).messages for row in rows]
+    assert [messages and messages[0]["content"] for messages in found] == ["a bc", "", "d\n\ne"]
+    image = {"messages": [HI[0], {"role": "user", "content": [{"type": "image", "text": None, "url": "x"}]}]}
+    bad = one(image, CHAT)
+    assert isinstance(bad, BadRow)
+    assert bad.detail == "key 'messages' message 2 key 'content' has a part of type 'image'; valid: text"
+
+
+def test_parts_in_a_table_have_nulls_for_the_keys_of_others() -> None:
+    text = {"type": "text", "text": "a", "url": None}
+    rows: list[dict[str, Any]] = [
+        {"messages": [{"role": "user", "content": [text, text]}]},
+        {"messages": [{"role": "user", "content": [text, {"type": "image", "text": None, "url": "x"}]}]},
+    ]
+    good, bad = split(read("a.parquet", parquet(rows), CHAT))
+    assert [one.messages for one in good] == [[{"role": "user", "content": "aa"}]]
+    assert bad == {"part_not_text": 1}
+
+
+def test_preferences_may_have_parts_and_cerebras_knows_none() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    row = {"prompt": [{"role": "user", "content": parts}], "chosen": HI[1:], "rejected": HI[1:]}
+    assert example(row, DPO).prompt == [{"role": "user", "content": "ab"}]
+    python = rules_for("conversation", numbers="python")
+    assert reason({"messages": row["prompt"]}, python) == "content_not_text"
 
 
 def test_faults_of_messages_say_where() -> None:

@@ -152,7 +152,30 @@ def test_roles_that_nobody_has_replace_no_tokens(tmp_path: Path) -> None:
     )
     assert drive(of("assistant", "gpt")).waiting == []
     (waits,) = drive(of("assistant", may_be_empty=True)).waiting
-    assert "3 of 3 examples give no row (nothing_learned 3), more than max_discarded 0.5 allows" in waits
+    assert "3 of 3 examples give no row (nothing_learned 3), so there are no rows" in waits
+
+
+def test_pairs_that_give_no_rows_hold_back_what_follows_but_in_the_rows_of_cerebras(tmp_path: Path) -> None:
+    long = {"prompt": "one word and another " * 30, "completion": "more of them " * 30}
+    short = {"prompt": "a question of some words", "completion": "an answer of some words"}
+    tokenizer = {
+        "kind": "tokenizer_json",
+        "path": str(shared("golden", "cerebras", "tokenizers", "tiny", "tokenizer.json")),
+    }
+
+    def waits(rows: list[dict[str, str]], **options: Any) -> list[str]:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        write_rows(folder / "pairs/a.jsonl", [{"id": str(n), **row} for n, row in enumerate(rows)])
+        entry = {"name": "pairs", "mode": "summarization", "input": {"location": "pairs"}, "sequence_length": 96}
+        given = {"sources": [], "datasets": [entry | options], "tokenizer": {**tokenizer, "eos": 0}}
+        return drive(open_corpus(folder, given)).waiting
+
+    (most,) = waits([long, long, short])
+    assert "2 of 3 examples give no row (too_long 2), more than max_discarded 0.5 allows" in most
+    (none,) = waits([long], max_discarded=1)
+    assert "1 of 1 examples give no row (too_long 1), so there are no rows" in none
+    assert waits([long, long, short], max_discarded=0.7) == waits([long, short]) == []
+    assert waits([long], compat="cerebras") == []
 
 
 def drive_to(corpus: Corpus, asset: str) -> Any:

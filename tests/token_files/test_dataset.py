@@ -206,6 +206,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"format": "megatron", "text_key": "x"}, "text_key"),
     ({"tokenizer": {"kind": "ids", "vocabulary": 10, "eos": 10}}, {}, "eos is 10; valid: less than vocabulary, 10"),
     ({"tokenizer": {"kind": "ids", "vocabulary": 10}}, {}, "eos and pad are missing"),
+    ({"format": "text", "tokenizer": None}, {}, "datasets.0.input.format: received 'megatron'"),
     ({"input": {"location": "raw/own"}}, {}, "needs a tokenizer of texts, and received `kind: ids`"),
 ]
 

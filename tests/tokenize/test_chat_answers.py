@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.chat import CHAT, chat_control, chat_rows
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
+from corpus_assets.tokenize.modes.chat.input import talk_of
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, names_read
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from resources.errors import ConfigError
@@ -200,12 +201,25 @@ def test_messages_say_if_they_are_learned() -> None:
         assert text.count("«") == 2
 
 
-def test_parts_of_texts_are_joined_and_others_are_refused_by_name() -> None:
-    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
-    (text,) = shown([{"role": "user", "content": parts}, *talk(("assistant", "c"))], CHATML + PROMPT)
-    assert text.startswith("<|im_start|>user\nab<|im_end|>")
-    image: Messages = [{"role": "user", "content": [{"type": "image", "url": "x"}]}, *talk(("assistant", "c"))]
-    assert faults_of(image) == ["part_not_text: a content has a part of type 'image'; valid: text"]
+def test_null_arguments_go_in_the_older_form_of_a_call_too() -> None:
+    template = "{% for m in messages %}{{ m.content + (m.function_call | tojson if m.function_call else '') }}<eos>"
+    call = {"role": "assistant", "content": "b", "function_call": {"name": "f", "arguments": {"x": None, "y": 1}}}
+    (text,) = shown([*talk(("user", "a")), call], template + "{% endfor %}")
+    assert text == 'a<eos>«b{"name": "f", "arguments": {"y": 1}}<eos>»'
+
+
+def test_a_key_without_a_value_is_no_key_that_nothing_reads() -> None:
+    row = msgspec.Raw(b'{"more": 1, "none": null, "tools": null}')
+    _, unread = talk_of(Example("a", "s", messages=talk(("user", "a"), ("assistant", "b")), metadata=row))
+    assert unread == ["more"]
+
+
+def test_what_the_template_does_not_name_is_a_key_that_nothing_reads() -> None:
+    given = {"tools": [1], "documents": [2], "system": "c", "template_values": {"mood": 1, "bos_token": "x"}}
+    messages = talk(("system", "s"), ("user", "a"), ("assistant", "b"))
+    example = Example("a", "s", messages=messages, metadata=msgspec.Raw(json.dumps(given).encode()))
+    _, unread = talk_of(example, names_read("{{ tools }}{{ bos_token }}{{ messages }}"))
+    assert unread == ["documents", "system", "template_values.mood"]
 
 
 def faults_of(messages: Messages, row: Any = None) -> list[str]:
@@ -244,9 +258,16 @@ def test_keys_that_nothing_reads_are_counted() -> None:
 def test_a_template_whose_answers_have_no_end_is_refused(roles: list[str] | None) -> None:
     body = "{% for m in messages %}{% generation %}{{ m.content + '<|im_end|>' }}{% endgeneration %}{% endfor %}"
     section = chat(64, chat_template=body, loss_roles=roles)
-    with pytest.raises(ConfigError, match=r"ends an answer with '<\|im_end\|>', and no token .* learn to stop"):
+    with pytest.raises(ConfigError, match=r"ends an answer with '<\|im_end\|>', and no control token .* learn to stop"):
         CHAT.check(section, tokenizer(spelled=True), body)
     CHAT.check(section, tokenizer(), body)
+
+
+def test_a_template_that_wants_a_system_message_has_to_teach_an_end_too() -> None:
+    body = "{% if messages[0].role != 'system' %}{{ raise_exception('no system') }}{% endif %}" + CHATML
+    with pytest.raises(ConfigError, match="learn to stop"):
+        CHAT.check(chat(64, chat_template=body), tokenizer(spelled=True), body)
+    CHAT.check(chat(64, chat_template=body), tokenizer(), body)
 
 
 def test_begin_of_text_is_that_of_the_post_processor_where_nothing_names_it() -> None:

@@ -1,6 +1,7 @@
 """What the files of a tokenizer declare, and files that cannot be used."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,14 @@ def test_a_folder_adds_the_tokens_that_it_declares() -> None:
         loaded(TokenizerSpec("huggingface"), None, tokenizer_config=wrong)
     with pytest.raises(ConfigError, match="no tokenizer"):
         load_tokenizer({"tokenizer_config.json": b"{}"}, TokenizerSpec("huggingface"))
+
+
+@pytest.mark.parametrize("kind", ["huggingface", "tokenizer_json", "neox"])
+def test_an_added_token_to_which_the_library_gives_another_id_is_refused(kind: Any) -> None:
+    definition = json.loads(trained())
+    definition["added_tokens"].append({**definition["added_tokens"][0], "id": 100_000, "content": "<|far|>"})
+    with pytest.raises(BadFileError, match=r"tokenizer\.json: added token '<\|far\|>' has id 100000, but [0-9]+ in"):
+        loaded(TokenizerSpec(kind, eos=0), json.dumps(definition).encode())
 
 
 def test_chat_templates_and_their_values() -> None:

@@ -11,6 +11,7 @@ from rich.table import Table
 from corpus_assets import dataset_names as names
 from corpus_assets.cli.console import output, print_json
 from corpus_assets.config.datasets.exports import HDF5
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.datasets import exported_datasets, streamed_datasets
 from corpus_assets.export.format import ids_in_files, totals_of
@@ -95,7 +96,7 @@ def _streams(corpus: Corpus, planner: Planner) -> Iterator[Counted]:
 
 def _datasets(corpus: Corpus, planner: Planner) -> Iterator[Dataset]:
     exported = {dataset.name for dataset in exported_datasets(corpus.settings.values["datasets"])}
-    for entry in corpus.settings.values["datasets"]:
+    for entry in (one for one in corpus.settings.values["datasets"] if not is_text(one)):
         name: str = entry["name"]
         made, expected = _built(corpus, planner, names.tokens(name))
         given = entry["input"] if isinstance(entry["input"], str) else "files"

@@ -43,6 +43,7 @@ ELSEWHERE = {
     "auth_token": "give it in the environment as HF_TOKEN; nothing secret belongs in this file",
     "resume_from_checkpoint": "every build goes on where the last one stopped",
     "dataset_processor": "`mode` says it",
+    "params": "this file takes the place of the one that it names",
 }
 NO_EFFECT = {
     "write_in_batch": "it never changed what is written",

@@ -42,14 +42,14 @@ PromptKey = Annotated[
 class Files(OwnFiles):
     """Files that one dataset reads by itself: texts, pairs, conversations or preferences in any input format."""
 
-    format: Format = Field("auto", description="`auto` goes by suffix and content")
+    format: Format = Field("auto", description="`auto`: by suffix and content")
     csv: Csv = Csv()
     extractor: Extractor = None
     id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived", "optional"] = Field(
         "auto",
-        description="`given`: a row without an id is bad; `derived`: from file and row; `optional`: so where a row has "
-        "none; `auto`: by file",
+        description="`given`: a row without an id is bad; `derived`: made from file and row; `optional`: made "
+        "for rows without one; `auto`: as the first good row of a file",
     )
     text_key: Annotated[Key, ROW_KEY] = Field("text", description="texts: key that holds the text")
     prompt_key: Annotated[PromptKey, ROW_KEY] = Field(
@@ -63,10 +63,10 @@ class Files(OwnFiles):
     rejected_key: Annotated[Key, ROW_KEY] = Field("rejected", description="preferences: key of the other response")
     numbers: Literal["as_written", "python"] = Field(
         "as_written",
-        description="numbers in the place of texts: as the JSON has them; or as Python's `str` writes them (1e-05), "
-        "booleans too (True), and then 0 and false in JSON lines are no texts but in messages, as in Cerebras",
+        description="numbers instead of texts: as written in the JSON; or as Python's `str` writes them (1e-05), "
+        "also booleans (True); then 0 and false in JSON lines count as texts only in messages, as in Cerebras",
     )
-    longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
+    longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
 
     @property
     def prompt_keys(self) -> tuple[str, ...]:
@@ -104,6 +104,14 @@ def container(value: Any) -> str:
     return "tokens" if isinstance(value, TokenFiles) or reads_tokens({"input": value}) else "files"
 
 
+def _container_of_texts(value: Any) -> str:
+    return "split" if isinstance(value, str) else "files"
+
+
+TextsAlone = Annotated[
+    Annotated[Split, Tag("split")] | Annotated[Files, Tag("files")], Discriminator(_container_of_texts)
+]
+"""The input of what needs texts."""
 TextInput = Annotated[
     Annotated[Split, Tag("split")] | Annotated[Files, Tag("files")] | Annotated[TokenFiles, Tag("tokens")],
     Discriminator(container),

@@ -16,6 +16,7 @@ from corpus_assets.config.datasets.cerebras_names import clear_names, mode_named
 from corpus_assets.config.datasets.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.options import DatasetSection, Packed, Templated, Texts, Turns, Windows
+from corpus_assets.config.datasets.text_exports import TEXT, TextExport, is_text
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.config.naming import MARKER, ROLE, TEMPLATE_VALUE, TOKEN
 from corpus_assets.config.section import Share, written_day
@@ -58,7 +59,7 @@ class FIMDataset(Windows):
     )
     middle_token: Annotated[str, TOKEN] = Field("<|fim_middle|>", description="token before the middle")
     suffix_token: Annotated[str, TOKEN] = Field("<|fim_suffix|>", description="token before the suffix")
-    reference: bool = Field(False, description="with `fim_level: row`: as Cerebras does it, its defects included")
+    reference: bool = Field(False, description="with `fim_level: row`: as in Cerebras, including its defects")
 
     @override
     def problems(self) -> Iterator[str]:
@@ -105,7 +106,7 @@ class SummarizationDataset(Turns):
 
     mode: Literal["summarization"]
     truncate: Literal["discard", "prompt_start", "prompt_end", "completion_end"] = Field(
-        "discard", description="how a pair that is too long is shortened; all is counted"
+        "discard", description="how a pair that is too long is shortened; every cut is counted"
     )
 
 
@@ -141,22 +142,20 @@ class ChatDataset(Packed, Templated):
     input: Files = Field(description="files with conversations (messages_key) or pairs")
     pack: bool = Field(True, description="several conversations share a row and do not see each other")
     template_values: Annotated[dict[str, JsonValue], TEMPLATE_VALUE] = Field(
-        default={}, description="what the template may name beside the messages, such as `tools`"
+        default={}, description="values that the template can use besides the messages, such as `tools`"
     )
     day: Annotated[str | None, BeforeValidator(written_day)] = Field(
-        None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="what a template is told that asks for the day, as 2024-12-31"
+        None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="the day that templates get, such as 2024-12-31"
     )
     loss_roles: Annotated[list[str] | None, AfterValidator(_some_role), ROLE] = Field(
-        default=["assistant"], description="roles whose texts are learned; none: what `{% generation %}` marks"
+        default=["assistant"],
+        description="roles whose texts count in the loss; none: the texts that `{% generation %}` marks",
     )
     train_on: Literal["all_turns", "last_turn"] = Field("all_turns", description="which of their turns count")
     truncate: Literal["discard", "end", "oldest_turns"] = Field(
         "oldest_turns",
-        description="how a conversation that is too long is shortened: not at all, by its last tokens, or by its "
-        "earliest turns, but for system messages in front; all is counted",
-    )
-    max_discarded: Share = Field(
-        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
+        description="how a conversation that is too long is shortened: it is discarded, loses its last tokens, "
+        "or its earliest turns except leading system messages; every cut is counted",
     )
 
     @property
@@ -189,25 +188,22 @@ class DPODataset(Templated):
     max_prompt_length: int | None = Field(
         None,
         ge=1,
-        description="a longer prompt loses its start when a pair is too long, unless a short response leaves it more; "
-        "by default 512, or half of a short row",
+        description="if a pair is too long, its prompt is cut at the start to so many tokens, or to the room "
+        "that a short response leaves; by default 512, or half of a short row",
     )
     response_delimiter: Annotated[str | None, MARKER] = Field(
         None,
-        description="text that begins the response, looked for where the template puts it; by default the later of "
-        "`[/INST]` and `<|assistant|>`",
+        description="text that begins the response in the template's output; by default the later of `[/INST]` "
+        "and `<|assistant|>`",
     )
     user_role: Annotated[str, ROLE] = Field(
         "user", description="name of the user in messages, and in dialogues written as one text"
     )
     assistant_role: Annotated[str, ROLE] = Field("assistant", description="name of the assistant there")
-    max_discarded: Share = Field(
-        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
-    )
     equal_pairs: Literal["leave_out", "keep"] = Field(
-        "leave_out", description="whether pairs whose responses are equal make rows, from which nothing is learned"
+        "leave_out", description="whether pairs with equal responses give rows, from which nothing is learned"
     )
-    reference: bool = Field(False, description="rows as Cerebras makes them, its truncation included")
+    reference: bool = Field(False, description="rows of Cerebras, including its truncation")
 
     @property
     def prompt_limit(self) -> int:
@@ -243,8 +239,10 @@ def _named(entry: Any) -> Any:
         return entry
     if is_export(entry):
         return of_texts(entry)
+    if is_text(entry):
+        return entry
     if entry.get("format", HDF5) != HDF5:
-        raise ValueError(f"format is {entry['format']!r}; valid: {', '.join([HDF5, *EXPORTS])}")
+        raise ValueError(f"format is {entry['format']!r}; valid: {', '.join([HDF5, *EXPORTS, TEXT])}")
     mode = mode_named(entry.get("mode", "lm"), _CEREBRAS_NAMES)
     section = SECTIONS.get(mode) if isinstance(mode, str) else None
     if section is None or section.cerebras_name is None or entry.get("compat") != "cerebras":
@@ -257,12 +255,14 @@ def _named(entry: Any) -> Any:
 
 
 def _family(value: Any) -> str:
-    return "export" if is_export(value if isinstance(value, dict) else {"format": value.format}) else "rows"
+    entry = value if isinstance(value, dict) else {"format": value.format}
+    return "export" if is_export(entry) else "text" if is_text(entry) else "rows"
 
 
 Dataset = Annotated[
     Annotated[Annotated[AnyRows, Field(discriminator="mode")], Tag("rows")]
-    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("export")],
+    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("export")]
+    | Annotated[TextExport, Tag("text")],
     Discriminator(_family),
     BeforeValidator(_named),
 ]

@@ -14,13 +14,13 @@ class OwnFiles(Section):
     """Files that one dataset reads by itself."""
 
     location: Annotated[Location, FILE] = Field(description=LOCATION.format("the files"))
-    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
+    s3: S3Access | None = Field(None, description="access to the object store of an `s3://` location")
     glob: Annotated[Globs, FILE] = Field(
-        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+        "**/*", description="which files below `location`; `*` matches within a folder, `**` across folders"
     )
     on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its file")
     on_bad_file: Literal["fail", "skip"] = Field(
-        "fail", description="fail a file that cannot be read, or go on without it and count it"
+        "fail", description="fail a file that cannot be read, or continue without it and count it"
     )
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False

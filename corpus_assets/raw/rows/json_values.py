@@ -44,7 +44,7 @@ def says_nothing(raw: msgspec.Raw, expected: str) -> bool:
 
 
 def take_string(fields: Fields, key: str) -> str | None:
-    """Removes and returns a string; removes a null; leaves a value of another type in `fields`, and returns None."""
+    """Removes and returns a string; removes a null; leaves a value of another type in `fields` and returns None."""
     raw = fields.get(key)
     if raw is None or (kind := kind_of(raw)) not in ("string", "null"):
         return None
@@ -125,14 +125,15 @@ def messages_value(
     roles_by_turn: bool = False,
     as_python: bool = False,
 ) -> Messages:
-    """Returns the messages of a list of objects, or of strings (user and assistant by turns).
+    """Returns the messages of a list of objects, or of strings (user and assistant in turn).
 
     A message has `role`, `content` and other keys. `keys` names role and content in the raw object; objects with
     neither are read as ShareGPT (`from`, `value`), whose role names become user and assistant. Content follows
-    `text_value`; it may be empty, and may be missing only if the message calls a tool. Other keys stay as they are,
+    `text_value`, or is a list of parts (`{"type": "text", "text": ...}`, or strings between them), whose texts are
+    joined; it may be empty, and may be missing only if the message calls a tool. Other keys stay as they are,
     without nulls, which a table has wherever a key is absent; a key that is called role or content gets an underscore.
     `roles_by_turn`: a message without a role gets that of its turn, user or assistant. `as_python`: as for
-    `text_value`. Raises `RowError` for anything else.
+    `text_value`, and there are no parts. Raises `RowError` for anything else.
     """
     if (kind := kind_of(raw)) != "list":
         hint = "; JSON inside a string is not read" if kind == "string" else ""
@@ -171,7 +172,7 @@ def _message(
     role_key, content_key = keys
     role = _role(fields.pop(role_key, None), f"{place} key {role_key!r}") or by_turn
     given = fields.pop(content_key, None)
-    content = text_value(given, "content", f"{place} key {content_key!r}", as_python=as_python)
+    content = _content(given, f"{place} key {content_key!r}", as_python=as_python)
     if not role:
         raise RowError("no_role", f"{place} has no {role_key!r}; it has {names(fields)}")
     if content is None and not fields.keys() & _CALLS:
@@ -182,6 +183,26 @@ def _message(
     for key, value in fields.items():
         message[free_key(key, message)] = ANY.decode(value)
     return message
+
+
+def _content(raw: msgspec.Raw | None, place: str, *, as_python: bool) -> str | None:
+    items = LIST.decode(raw) if raw is not None and kind_of(raw) == "list" and not as_python else []
+    if any(kind_of(item) == "object" for item in items):
+        return "".join(_part(item, place) for item in items)
+    return text_value(raw, "content", place, as_python=as_python)
+
+
+def _part(raw: msgspec.Raw, place: str) -> str:
+    """Returns the text of a part of a content; a table has nulls for the keys that other parts have."""
+    part = ANY.decode(raw)
+    if isinstance(part, str):
+        return part
+    given = {key: value for key, value in part.items() if value is not None} if isinstance(part, dict) else {}
+    kind = given.get("type", "text") if given else kind_of(raw)
+    if kind == "text" and isinstance(text := given.get("text"), str):
+        return text
+    without = " without a text" if kind == "text" else ""
+    raise RowError("part_not_text", f"{place} has a part of type {kind!r:.80}{without}; valid: text")
 
 
 def _role(raw: msgspec.Raw | None, place: str) -> str | None:

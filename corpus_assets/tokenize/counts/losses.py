@@ -1,4 +1,4 @@
-"""What a dataset of conversations or preferences lost: the reason to hold back everything that would read it."""
+"""A gate for datasets of conversations or preferences that lost too many examples."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -29,5 +29,5 @@ def conversation_losses(
         return []
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in dropped.most_common())
     example = next((f"; for example {text[:_SHOWN]}" for text in examples if dropped.most_common(1)[0][0] in text), "")
-    most = f"more than max_discarded {entry['max_discarded']:g} allows"
+    most = f"more than max_discarded {entry['max_discarded']:g} allows" if lost < given else "so there are no rows"
     return [f"dataset {dataset}: {lost:,} of {given:,} examples give no row ({reasons}), {most}{example}"]

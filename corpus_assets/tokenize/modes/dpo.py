@@ -12,18 +12,18 @@ import numpy as np
 from corpus_assets.config.datasets.modes import DPODataset
 from corpus_assets.tokenize.counts.discarded import of_example, of_text
 from corpus_assets.tokenize.counts.statistics import Statistics
+from corpus_assets.tokenize.modes.chat.alignment import CONTROL_IN_NAME, ControlTokens
 from corpus_assets.tokenize.modes.chat.input import INPUT_REASONS
 from corpus_assets.tokenize.modes.chat.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.chat.markers import turn_markers
-from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault
-from corpus_assets.tokenize.modes.dpo_pairs import MARK, PROBE, Roles, UnusablePairError
+from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault, names_read
+from corpus_assets.tokenize.modes.dpo_pairs import MARKED, PROBE, Roles, UnusablePairError, unmarked
 from corpus_assets.tokenize.modes.dpo_texts import (
-    FormatAll,
     Formatted,
     Formatter,
     Formatting,
     PairTexts,
-    control_pattern,
+    Writing,
     formatted_pairs,
     instruction_formatter,
     one_by_one,
@@ -38,7 +38,7 @@ BATCH_CHARACTERS = 1 << 20
 REASONS = (
     *("empty_response", "no_prompt", "no_response", "different_prompts", "odd_messages", "no_delimiter"),
     *("template_changes_prompt", "template_drops_answer", *TEMPLATE_REASONS),
-    *("equal_responses", *INPUT_REASONS),
+    *("equal_responses", CONTROL_IN_NAME, *INPUT_REASONS),
 )
 
 
@@ -71,13 +71,13 @@ def dpo_rows(section: DPODataset, examples: Iterable[Example], tools: Tools) -> 
         found = template.render_all(dialogues)
         return [one if isinstance(one, TemplateFault) else one.text for one in found]
 
-    return _rows(section, examples, tokenizer, tools.statistics, format_all)
+    return _rows(section, examples, tokenizer, tools.statistics, Writing(format_all, names_read(source)))
 
 
 def before_answer(source: str | None, values: Mapping[str, Any], roles: tuple[str, str]) -> str | None:
-    """Returns what is written before the answer to one question, the question included; None if that cannot be told.
+    """Returns the text before the answer to one question, including the question; None if that cannot be determined.
 
-    source: a chat template, or None for the `[INST]` style. values: what a template may name beside the messages.
+    source: a chat template, or None for the `[INST]` style. values: for the template, besides the messages.
     roles: those of the question and of the answer.
     """
     messages = [{"role": role, "content": content} for role, content in zip(roles, ("One?", PROBE), strict=True)]
@@ -125,7 +125,8 @@ def formatted_rows(
     """
     roles = Roles() if section.reference else Roles(section.user_role, section.assistant_role)
     one = formatter or instruction_formatter(roles)
-    return _rows(section, examples, tokenizer, statistics, one_by_one(one))
+    writing = Writing(one_by_one(one), None if formatter else ())
+    return _rows(section, examples, tokenizer, statistics, writing)
 
 
 def _rows(
@@ -133,9 +134,9 @@ def _rows(
     examples: Iterable[Example],
     tokenizer: Tokenizer,
     statistics: Statistics,
-    format_all: FormatAll,
+    writing: Writing,
 ) -> Iterator[Ids]:
-    builder = _Builder(section, tokenizer, statistics, format_all)
+    builder = _Builder(section, tokenizer, statistics, writing)
     limit = max(1, BLOCK_TOKENS // (2 * section.sequence_length))
     sides: list[tuple[Side, Side]] = []
     for texts in builder.batches(examples):
@@ -153,17 +154,17 @@ class _Builder:
         section: DPODataset,
         tokenizer: Tokenizer,
         statistics: Statistics,
-        format_all: FormatAll,
+        writing: Writing,
     ) -> None:
         self._tokenizer = tokenizer
-        self._control = control_pattern(tokenizer.special_tokens)
+        self._control = ControlTokens(tokenizer.special_tokens)
         self._control_ids = {*tokenizer.special_tokens.values(), *self._end_ids(tokenizer)}
         self._section = section
         self._statistics = statistics
-        self._format_all = format_all
+        self._format_all = writing.format_all
         roles = Roles(section.user_role, section.assistant_role)
         keeps = section.equal_pairs == "keep"
-        formatting = Formatting(section, roles, section.response_delimiter, self._control, keeps)
+        formatting = Formatting(section, roles, section.response_delimiter, self._control, keeps, writing.read)
         self._asked = formatting.asked_by_reference if section.reference else formatting.asked
         begin = tokenizer.eos_id if tokenizer.bos_id is None and section.reference else tokenizer.bos_id
         self._begin = np.array([] if begin is None else [begin], np.int32)
@@ -179,7 +180,7 @@ class _Builder:
         characters = 0
         for texts in self._usable(examples):
             for raw, text in zip(texts.raw, (texts.chosen, texts.rejected), strict=True):
-                self._statistics.add_text(raw, text.replace(MARK, ""))
+                self._statistics.add_text(raw, unmarked(text))
             batch.append(texts)
             characters += len(texts.chosen) + len(texts.rejected)
             if characters >= BATCH_CHARACTERS:
@@ -191,7 +192,8 @@ class _Builder:
     def _usable(self, examples: Iterable[Example]) -> Iterator[PairTexts]:
         """Yields the texts of the examples that have them; counts the others."""
         for block in template_blocks(examples):
-            for example, texts in zip(block, formatted_pairs(block, self._asked, self._format_all), strict=True):
+            formatted = formatted_pairs(block, self._asked, self._format_all, self._statistics.unread_keys)
+            for example, texts in zip(block, formatted, strict=True):
                 self._statistics.processed_files += 1
                 if isinstance(texts, PairTexts):
                     yield texts
@@ -214,7 +216,7 @@ class _Builder:
             yield self._fitted(pair)
 
     def _encode(self, texts: Sequence[str]) -> Ragged:
-        """Returns ids in which only the template's control tokens are matched; other text is encoded as one batch."""
+        """Returns ids with only the template's control tokens matched; all other text is encoded as one batch."""
         rows = [self._parts(text) for text in texts]
         plain = iter(self._tokenizer.encode_plain([part for row in rows for part, matched in row if not matched]))
         encode = self._tokenizer.encode_trusted
@@ -224,9 +226,9 @@ class _Builder:
         )
 
     def _parts(self, text: str) -> list[tuple[str, bool]]:
-        """Returns the parts between marks, each with True if it has control tokens to match."""
-        parts = enumerate(text.split(MARK))
-        return [(part, n % 2 == 0 and self._control.search(part) is not None) for n, part in parts]
+        """Returns the parts in marks and between them, each with True if it has control tokens to match."""
+        parts = enumerate(map(unmarked, MARKED.split(text)))
+        return [(part, n % 2 == 0 and self._control.spelled_in(part)) for n, part in parts]
 
     def _split(self, prompt: Ids, chosen: Ids, rejected: Ids) -> tuple[Side, Side]:
         """Returns both sides; a token across the border belongs to the response, on both sides if on one."""

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from corpus_assets.tokenize.modes.chat.alignment import ASKING_ROLES, NAMES
+from corpus_assets.tokenize.modes.chat.input import messages_without_nulls
 from resources.errors import CorpusError
 from resources.formats.examples import Example, Messages
 
@@ -12,7 +14,10 @@ Message = dict[str, Any]
 
 # Noncharacters of Unicode: never part of a text that is meant for interchange.
 PROBE = "\ufdd0"
-MARK = "\ufdd1"
+OPEN, CLOSE = "\ufdd1", "\ufdd4"
+MARKED = re.compile(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
+"""A text between marks; a template that cuts a content may leave one mark alone."""
+_ONE_MARK = re.compile(f"[{OPEN}{CLOSE}]")
 
 
 class UnusablePairError(CorpusError):
@@ -45,6 +50,30 @@ class Pair:
         """Returns the pair with every content changed."""
         return Pair(_with_contents(self.chosen, change), _with_contents(self.rejected, change))
 
+    def with_texts(self, change: Callable[[str, bool], str]) -> "Pair":
+        """Returns the pair with every text changed but those of `NAMES`; change: told if it is an answer's content."""
+        return Pair(*([_with_texts(message, change) for message in side] for side in (self.chosen, self.rejected)))
+
+
+def unmarked(text: str) -> str:
+    """Returns a text without marks."""
+    return _ONE_MARK.sub("", text)
+
+
+def _with_texts(message: Message, change: Callable[[str, bool], str]) -> Message:
+    answers = message["role"] not in ASKING_ROLES
+
+    def changed(value: Any, key: str) -> Any:
+        if isinstance(value, str):
+            return value if key in NAMES else change(value, answers and key == "content")
+        if isinstance(value, list):
+            return [changed(item, key) for item in value]
+        if isinstance(value, dict):
+            return {inner: changed(item, inner) for inner, item in value.items()}
+        return value
+
+    return {key: value if key == "name" else changed(value, key) for key, value in message.items()}
+
 
 def _with_contents(messages: Messages, change: Callable[[str], str]) -> Messages:
     return [
@@ -54,7 +83,7 @@ def _with_contents(messages: Messages, change: Callable[[str], str]) -> Messages
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:
-    """Returns a value with all its texts changed, but for those that say of what kind it is."""
+    """Returns a value with all its texts changed, except those that state its kind."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
@@ -67,16 +96,16 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
 def pair_of(example: Example, roles: Roles) -> Pair:
     """Returns the two dialogues of an example: equal up to the last message, which is the assistant's.
 
-    An answer given as a string, or as messages without a user among them, continues the prompt; messages with a user
-    among them are a whole dialogue and the prompt is not read. Without a prompt, two strings share the text up to
-    the last `<assistant>:` (any case) of their common beginning. Raises UnusablePairError.
+    An answer given as a string, or as messages without a user among them, or that begin with the assistant's, continues
+    the prompt; others are a whole dialogue and the prompt is not read. Without a prompt, two strings share the text up
+    to the last `<assistant>:` (any case) of their common beginning. Raises UnusablePairError.
     """
     prompt, chosen, rejected = example.prompt, example.chosen, example.rejected
     if not chosen or not rejected:
         raise UnusablePairError("empty_response")
     if not prompt and isinstance(chosen, str) and isinstance(rejected, str):
         prompt, chosen, rejected = _cut_shared_prompt(chosen, rejected, roles.assistant)
-    opening = _messages(prompt, roles.user) if prompt else []
+    opening = messages_without_nulls(_messages(prompt, roles.user)) if prompt else []
     pair = Pair(_dialogue(opening, chosen, roles), _dialogue(opening, rejected, roles))
     for messages in (pair.chosen, pair.rejected):
         answer = messages[-1]
@@ -134,8 +163,9 @@ def _reference_speaker_end(text: str, assistant: str) -> int:
 
 
 def _dialogue(opening: Messages, answer: str | Messages, roles: Roles) -> Messages:
-    messages = _messages(answer, roles.assistant)
-    continues = all(message["role"] != roles.user for message in messages)
+    messages = messages_without_nulls(_messages(answer, roles.assistant))
+    begins = [message["role"] for message in messages[:1]] == [roles.assistant]
+    continues = begins or all(message["role"] != roles.user for message in messages)
     return opening + messages if continues else messages
 
 
@@ -159,4 +189,4 @@ def _is_text(content: str) -> bool:
         content.encode()
     except UnicodeEncodeError:
         return False
-    return PROBE not in content and MARK not in content
+    return PROBE not in content and unmarked(content) == content

@@ -4,17 +4,27 @@ Formatting makes one text per side; its prompt text is what both sides share and
 (docs/formats/cerebras-rows.md "DPO").
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
 from corpus_assets.config.datasets.options import Cleaning
 from corpus_assets.tokenize.encode.cleaning import clean
-from corpus_assets.tokenize.modes.chat.input import template_values_of
+from corpus_assets.tokenize.modes.chat.alignment import REASONING, ControlTokens, name_fault
+from corpus_assets.tokenize.modes.chat.input import beside_of
 from corpus_assets.tokenize.modes.chat.template import LIMIT, Dialogue, TemplateFault
-from corpus_assets.tokenize.modes.dpo_pairs import MARK, PROBE, Roles, UnusablePairError, pair_of, reference_pair_of
+from corpus_assets.tokenize.modes.dpo_pairs import (
+    CLOSE,
+    OPEN,
+    PROBE,
+    Pair,
+    Roles,
+    UnusablePairError,
+    pair_of,
+    reference_pair_of,
+)
 from corpus_assets.tokenize.modes.turns import TurnsError
 from resources.formats.examples import Example, Messages
 
@@ -25,6 +35,15 @@ Fault = UnusablePairError | TemplateFault | TurnsError
 T = TypeVar("T")
 U = TypeVar("U")
 
+
+@dataclass(frozen=True)
+class Writing:
+    """What formats dialogues; `read`: the names that it reads beside the messages, None for all."""
+
+    format_all: FormatAll
+    read: Collection[str] | None = None
+
+
 DEFAULT_DELIMITERS = ("[/INST]", "<|assistant|>")
 
 
@@ -33,7 +52,7 @@ class PairTexts:
     """Formatted prompt, and the formatted text of both sides that begins with it.
 
     `raw`: the text of both sides before cleaning. In the others, every control token that somebody wrote into a
-    content stands between two `MARK`s: of the text split at the marks, each second part is plain text.
+    content stands between marks (`MARKED`).
     """
 
     prompt: str
@@ -64,49 +83,60 @@ def one_by_one(formatter: Formatter) -> FormatAll:
 class Asked:
     """The dialogues that a pair has to be formatted as, and the function that makes its texts of theirs.
 
-    The function raises UnusablePairError, or the TemplateFault of a dialogue that it needs.
+    The function raises UnusablePairError, or the TemplateFault of a dialogue that it needs. unread: keys of the row
+    that nothing reads.
     """
 
     dialogues: list[Dialogue]
     texts: Callable[[Sequence[Formatted]], PairTexts]
+    unread: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Formatting:
     """How examples become text; `delimiter`: what the answer begins with, None for `DEFAULT_DELIMITERS`.
 
-    `control`: pattern of the tokenizer's control tokens, which contents must not be able to write. `keep_equal`: two
-    equal responses are a pair. What formats the dialogues writes no header for an answer that is still to come.
+    `control`: the tokenizer's control tokens, which contents must not be able to write. `keep_equal`: two equal
+    responses are a pair. `read`: the names that a template reads beside the messages, None for all.
     """
 
     cleaning: Cleaning
     roles: Roles
     delimiter: str | None
-    control: re.Pattern[str]
+    control: ControlTokens
     keep_equal: bool = True
+    read: Collection[str] | None = None
 
     def asked(self, example: Example) -> Asked:
         """Returns what the texts of an example with cleaned contents need, which are cut where the answers begin.
 
-        Raises UnusablePairError.
+        Raises UnusablePairError, or the fault of what the row says beside the messages.
         """
-        raw = pair_of(example, self.roles)
-        if not self.keep_equal and raw.chosen == raw.rejected:
+        given = pair_of(example, self.roles)
+        if not self.keep_equal and given.chosen == given.rejected:
             raise UnusablePairError("equal_responses")
-        values = template_values_of(example)
+        beside = beside_of(example, self.read)
+        before, unread = beside.before(given.chosen), beside.unread_with(given.chosen)
+        raw = Pair([*before, *given.chosen], [*before, *given.rejected])
+        for messages in (raw.chosen, raw.rejected):
+            if fault := name_fault(Dialogue(messages, beside.values), self.control):
+                raise fault
         pair = raw.with_contents(lambda text: clean(text, self.cleaning))
-        marked = pair.with_contents(self._mark)
+        marked = pair.with_texts(self._mark)
         opening, answer = marked.chosen[:-1], marked.chosen[-1]
         dialogues = [marked.chosen, marked.rejected, opening, [*opening, {**answer, "content": PROBE}]]
 
         def texts(formatted: Sequence[Formatted]) -> PairTexts:
             chosen, rejected = map(_given, formatted[:2])
-            prompt = self._prompt_text(chosen, rejected, *formatted[2:4])
+            prompt = self._prompt_text(chosen, rejected, *formatted[2:5])
             first, second = map(_given, formatted[-2:] if marked != raw else formatted[:2])
             return PairTexts(prompt, self._ended(chosen), self._ended(rejected), (first, second))
 
-        asked = [*dialogues, *([raw.chosen, raw.rejected] if marked != raw else ())]
-        return Asked([Dialogue(messages, values) for messages in asked], texts)
+        asked = [Dialogue(messages, beside.values) for messages in dialogues]
+        asked.append(Dialogue(opening, beside.values, generation_prompt=True))
+        if marked != raw:
+            asked += [Dialogue(messages, beside.values) for messages in (raw.chosen, raw.rejected)]
+        return Asked(asked, texts, unread)
 
     def asked_by_reference(self, example: Example) -> Asked:
         """Returns what the texts need as Cerebras makes them: cleaned whole, cut before the chosen's last delimiter."""
@@ -129,23 +159,34 @@ class Formatting:
     def _ended(self, text: str) -> str:
         """Returns a text up to the control token that ends it, without the white space that a template puts after."""
         bare = text.rstrip()
-        ends = [found.end() for found in self.control.finditer(bare)]
+        ends = [stop for _, stop in self.control.find(bare, 0, len(bare))]
         return bare if ends[-1:] == [len(bare)] else text
 
-    def _mark(self, text: str) -> str:
-        return self.control.sub(lambda match: f"{MARK}{match[0]}{MARK}", text)
+    def _mark(self, text: str, reasons: bool) -> str:
+        """Returns a text with marks around control tokens, but for the tags of reasoning: templates look for them."""
+        parts = list[str]()
+        before = 0
+        for start, stop in self.control.find(text, 0, len(text)):
+            token = text[start:stop]
+            kept = reasons and REASONING.fullmatch(token) is not None
+            parts += [text[before:start], token if kept else f"{OPEN}{token}{CLOSE}"]
+            before = stop
+        return "".join([*parts, text[before:]])
 
-    def _prompt_text(self, chosen: str, rejected: str, opening: Formatted, probed: Formatted) -> str:
-        """Returns what the template writes before the content of the answers; no answer can move its end.
+    def _prompt_text(
+        self, chosen: str, rejected: str, opening: Formatted, probed: Formatted, prompted: Formatted
+    ) -> str:
+        """Returns what the template writes before what the model has to say; no answer can move its end.
 
-        It follows from the prompt alone, and from the dialogue with a probe in the place of the answer. The part from
-        the delimiter on belongs to the answer, if the header of the answer, or else the very end of the prompt, has it.
+        It is the prompt for an answer, if the template knows one and both texts begin with it; else it follows from
+        the dialogue with a probe in the place of the answer. The part from the delimiter on belongs to the answer, if
+        the header of the answer, or else the very end of the prompt, has it.
         """
-        turns = _or_nothing(opening)
+        turns, asked = _or_nothing(opening), _or_nothing(prompted)
         before_answer, written, _ = _given(probed).partition(PROBE)
         if not written:
             raise UnusablePairError("template_drops_answer")
-        for head in filter(None, (before_answer, turns)):
+        for head in filter(None, (asked if asked != turns else "", before_answer, turns)):
             if chosen.startswith(head) and rejected.startswith(head):
                 header = len(turns) if turns and head.startswith(turns) else len(head)
                 return head[: self._delimiter_start(head, header)]
@@ -160,14 +201,18 @@ class Formatting:
 
 
 def formatted_pairs(
-    block: Sequence[Example], asked_of: Callable[[Example], Asked], format_all: FormatAll
+    block: Sequence[Example], asked_of: Callable[[Example], Asked], format_all: FormatAll, unread: Counter[str]
 ) -> Iterator[PairTexts | Fault]:
-    """Yields the texts of each example, or the fault for which it has none; all dialogues are formatted at once."""
+    """Yields the texts of each example, or the fault for which it has none; all dialogues are formatted at once.
+
+    unread: counts the keys of rows that nothing reads.
+    """
     asked = [_tried(asked_of, example) for example in block]
     dialogues = [one for pair in asked if isinstance(pair, Asked) for one in pair.dialogues]
     formatted = iter(format_all(dialogues))
     for pair in asked:
         if isinstance(pair, Asked):
+            unread.update(pair.unread)
             yield _tried(pair.texts, list(islice(formatted, len(pair.dialogues))))
         else:
             yield pair
@@ -191,9 +236,3 @@ def _or_nothing(formatted: Formatted) -> str:
     if isinstance(formatted, TemplateFault) and formatted.reason != LIMIT:
         return ""
     return _given(formatted)
-
-
-def control_pattern(tokens: Iterable[str]) -> re.Pattern[str]:
-    """Returns the pattern that finds the control tokens in a text, the longest first."""
-    longest_first = sorted(filter(None, tokens), key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")

@@ -29,6 +29,7 @@ from resources.errors import BadFileError, ConfigError
 
 # Classes of transformers that put ids around a text as their settings say, whatever the file says.
 _BY_SETTINGS = {f"{name}Tokenizer{fast}" for name in ("Llama", "CodeLlama", "Gemma", "Cohere") for fast in ("", "Fast")}
+_OTHER_ID = "added token {!r} has id {}, but {} in the vocabulary"
 _GPT2 = (None, "GPT2Tokenizer", "GPT2TokenizerFast")
 
 
@@ -47,7 +48,7 @@ def make_backend(files: Mapping[str, bytes], kind: str, config: Json, *, fast_t5
         backend = _folder(files, config, fast_t5).with_added(added_tokens(config))
         _check_numbers(backend, config)
         return _around(backend, config)
-    return LibraryBackend.of(json_object(files, TOKENIZER_JSON))
+    return _tokenizer_json(files)
 
 
 def control_tokens(backend: TokenizerBackend, config: Json) -> dict[str, str]:
@@ -68,7 +69,7 @@ def bos_setting(kind: str, config: Json) -> bool:
 def _folder(files: Mapping[str, bytes], config: Json, fast_t5: bool) -> TokenizerBackend:
     """Returns the backend of the first form of a transformers tokenizer that is there."""
     if TOKENIZER_JSON in files:
-        return LibraryBackend.of(json_object(files, TOKENIZER_JSON))
+        return _tokenizer_json(files)
     if not files.keys().isdisjoint(SENTENCEPIECE_MODELS):
         by_its_library = _sentencepiece(files, config)
         definition = t5_definition(files, config) if fast_t5 else None
@@ -79,6 +80,16 @@ def _folder(files: Mapping[str, bytes], config: Json, fast_t5: bool) -> Tokenize
     if (name := config.get("tokenizer_class")) not in _GPT2:
         raise ConfigError(f"{FOLDER_TABLE} of a {name} does not say how it splits a text; valid: its {TOKENIZER_JSON}")
     return LibraryBackend.of(byte_level_definition(files, FOLDER_MERGES, FOLDER_TABLE))
+
+
+def _tokenizer_json(files: Mapping[str, bytes]) -> TokenizerBackend:
+    """Returns the backend of a definition; BadFileError for an added token to which the library gives another id."""
+    definition = json_object(files, TOKENIZER_JSON)
+    backend = LibraryBackend.of(definition)
+    for token in definition.get("added_tokens") or ():
+        if (found := backend.token_id(token["content"])) != token["id"]:
+            raise BadFileError(TOKENIZER_JSON, _OTHER_ID.format(token["content"], token["id"], found))
+    return backend
 
 
 def _sentencepiece(files: Mapping[str, bytes], config: Json) -> SentencePieceBackend:
@@ -115,6 +126,4 @@ def _wanted(tokens: Mapping[str, str], role: str, wanted: object) -> list[str]:
 def _check_numbers(backend: TokenizerBackend, config: Json) -> None:
     for id_, token in numbered_tokens(config):
         if (found := backend.token_id(token.content)) != id_:
-            raise BadFileError(
-                TOKENIZER_CONFIG, f"added token {token.content!r} has id {id_}, but {found} in the vocabulary"
-            )
+            raise BadFileError(TOKENIZER_CONFIG, _OTHER_ID.format(token.content, id_, found))

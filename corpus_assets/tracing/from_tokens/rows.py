@@ -1,7 +1,7 @@
-"""Finds the documents or examples of a token in an HDF5 file: by the text around it.
+"""Finds the documents or examples of a token in an HDF5 file by the text around it.
 
-Rows of HDF5 are packed, cut, rearranged or written by templates, and hold no way back. So the text of the token's own
-sequence around it is looked for in what the file was made of.
+Rows of HDF5 are packed, cut, rearranged or formatted by templates, and do not record their documents. So the text
+around the token, within its sequence, is searched in the input of the file.
 """
 
 import math
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
@@ -23,6 +24,7 @@ from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, origin, shard_of
 from corpus_assets.tracing.tables import documents_that_hold, id_in_stream
+from corpus_assets.tracing.texts.origin import origin_of_row
 from resources.errors import ConfigError, CorpusError
 from resources.formats.examples import decode_example, example_texts
 from resources.formats.hdf5.reader import read_hdf5
@@ -56,17 +58,22 @@ class Sought:
 
 
 class TooLongError(CorpusError):
-    """The time for a search was over before anything was found."""
+    """The time for a search ended before anything was found."""
 
 
 def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int, *, seconds: float = math.inf) -> Sought:
     """Returns the documents that hold the text around one position of a row of dataset `name`, which is built.
+
+    A row of a dataset of texts is of one document, and the position that of a character.
 
     seconds: how long to look for them; `TooLongError` if none was found by then. Raises `ConfigError` for a file, row
     or position that there is not.
     """
     until = time.monotonic() + seconds
     (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == name)
+    if is_text(entry):
+        texts, of_row = origin_of_row(corpus, name, file, row, position)
+        return Sought(*texts, [of_row])
     dataset = Dataset(name, entry)
     made, path = _partition(corpus, name, file)
     stored = corpus.partition(dataset.tokenizer, None)

@@ -1,8 +1,8 @@
-"""Which stretches of a rendered conversation come from its messages, and which from the template.
+"""Finds which stretches of a rendered conversation come from its messages, and which from the template.
 
-A conversation is rendered twice: as it is, and with a mark in place of every text of its messages. What stands between
-the marks is the template's, and it stands in the real text too; what lies between there is content, as the template
-left it (trimmed, escaped as JSON, or a part of it).
+A conversation is rendered twice: unchanged, and with a mark instead of every text of its messages. The text between the
+marks comes from the template and occurs in the real text too; the rest of the real text is content, as the template
+wrote it (trimmed, escaped as JSON, or a part of it).
 """
 
 import json
@@ -20,10 +20,11 @@ from resources.formats.examples import Messages
 _MARK = "\ufdd0{}\ufdd1"
 _MARKS = re.compile("\ufdd0([0-9]+)\ufdd1")
 # Strings that templates compare or measure; they stay, and may spell no control token.
-_NAMES = frozenset({"role", "type", "id", "tool_call_id"})
-_REASONING = re.compile("(</?think>)")
+NAMES = frozenset({"role", "type", "id", "tool_call_id"})
+REASONING = re.compile("(</?think>)")
+"""The tags between which a model may write its reasoning, for which templates look."""
 ASKING_ROLES = frozenset({"user", "system", "developer", "tool", "function", "ipython", "observation"})
-"""Roles whose messages are given to a model; those of all others are what it says."""
+"""Roles whose messages a model gets; it writes those of all other roles."""
 ALIGNMENT_FAILED = "template_alignment"
 CONTROL_IN_NAME = "control_token_in_name"
 
@@ -87,11 +88,16 @@ class Aligning:
     def found(self, rendered: Sequence[Rendering]) -> Conversation | TemplateFault:
         """Returns the text with its contents. rendered: what the template gave for `asked`.
 
-        Where the marks change what the template does, contents are looked for in their order, if there is one way
-        alone to find them all and none spells a control token.
+        If the marks change the behaviour of the template, contents are searched in order; they count if there is only
+        one way to find them all and none spells a control token.
         """
         masked = self._masking.fault or rendered[1]
         return _aligned(rendered[0], self._masking.texts, masked)
+
+
+def name_fault(dialogue: Dialogue, tokens: ControlTokens) -> TemplateFault | None:
+    """Returns the fault of a role, type, id, name, key or value beside the messages that spells a control token."""
+    return _Masking(dialogue, tokens).fault
 
 
 def _aligned(rendered: Rendering, texts: Sequence["_Text"], masked: Rendering) -> Conversation | TemplateFault:
@@ -119,7 +125,7 @@ class _Text:
 
     @cached_property
     def forms(self) -> tuple[str, ...]:
-        """As templates write it: as it is, trimmed, and inside JSON."""
+        """The forms in which templates write it: unchanged, trimmed, and inside JSON."""
         text = self.text
         escaped = (json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
         return tuple(dict.fromkeys((text, text.strip(), text.rstrip(), text.lstrip(), *escaped)))
@@ -148,9 +154,8 @@ class _Text:
 class _Masking:
     """A copy of messages with a mark in place of every text; the texts are collected by number.
 
-    What a model says may hold its reasoning between tags, which templates look for: they stay, and are the template's.
-
-    fault: why there is no copy.
+    A model's message may hold its reasoning between tags that templates search for: the tags stay, and count as the
+    template's. fault: why there is no copy.
     """
 
     def __init__(self, dialogue: Dialogue, tokens: ControlTokens) -> None:
@@ -181,7 +186,7 @@ class _Masking:
                 self._check(item)
 
     def _marked(self, message: Message) -> dict[str, Any]:
-        # The name of a speaker stays, that of a tool is what the model says.
+        # The name of a speaker stays; the model writes that of a tool.
         return {self._name(key): self._copy(value, "id" if key == "name" else key) for key, value in message.items()}
 
     def _copy(self, value: Any, key: str) -> Any:
@@ -191,9 +196,9 @@ class _Masking:
             return [self._copy(item, key) for item in value]
         if not isinstance(value, str) or not value:
             return value
-        if key in _NAMES:
+        if key in NAMES:
             return self._name(value)
-        if self._reasons and key == "content" and len(parts := _REASONING.split(value)) > 1:
+        if self._reasons and key == "content" and len(parts := REASONING.split(value)) > 1:
             return "".join(part if n % 2 or part.isspace() else self._mark(part) for n, part in enumerate(parts))
         return self._mark(value)
 

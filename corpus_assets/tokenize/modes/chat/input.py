@@ -1,15 +1,15 @@
-"""What a row says of its conversation: messages, what is learned of them, and what a template may name beside them."""
+"""Reads the conversation of a row: messages, which of them are learned, and further values for the template."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from corpus_assets.tokenize.modes.chat.encoding import Talk
 from corpus_assets.tokenize.modes.chat.template import Dialogue
 from corpus_assets.tokenize.modes.turns import TurnsError, conversation
-from resources.formats.examples import Example, Messages
+from resources.formats.examples import Example, Messages, without_nulls
 
 LEARNED_KEYS: Final = ("weight", "train", "loss")
 """Keys of a message that say whether it is learned, whatever its role."""
@@ -19,80 +19,78 @@ VALUE_KEYS: Final = ("template_values", "chat_template_kwargs")
 SYSTEM: Final = "system"
 READ_KEYS: Final = frozenset({*LIST_KEYS, *VALUE_KEYS, SYSTEM})
 INPUT_REASONS: Final = (
-    *("part_not_text", "bad_weight"),
+    "bad_weight",
     *("bad_tools", "bad_documents", "bad_template_values", "bad_system"),
 )
 
 _ROW = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def talk_of(example: Example) -> tuple[Talk, tuple[str, ...]]:
-    """Returns the conversation of a row, and the keys of the row that nothing reads.
+class Beside(NamedTuple):
+    """What a row says beside its messages: values for the template, a text of the system, and what nothing reads."""
 
-    A row may have `tools` and `documents` (a list, or JSON text of one), `system` (a text, which becomes the first
-    message unless there is such a message) and `template_values` or `chat_template_kwargs` (an object, or JSON text of
-    one). A message may have `weight`, `train` or `loss` (0, 1 or a boolean): whether it is learned. Contents that are
-    lists of texts are joined. Keys without a value are left out of messages and of what a tool is called with, since
-    tables fill them in.
+    values: dict[str, Any]
+    system: str | None
+    unread: frozenset[str]
+
+    def before(self, messages: Messages) -> Messages:
+        """Returns the messages that stand before those of the row: the system's, unless they begin with one."""
+        return [{"role": SYSTEM, "content": self.system}] if self.system and messages[0]["role"] != SYSTEM else []
+
+    def unread_with(self, messages: Messages) -> list[str]:
+        """Returns the keys of the row that nothing reads if it has these messages."""
+        ignored = {SYSTEM} if self.system and not self.before(messages) else set()
+        return sorted(self.unread | ignored)
+
+
+def talk_of(example: Example, read: Collection[str] | None = None) -> tuple[Talk, list[str]]:
+    """Returns the conversation of a row, and the keys of the row that nothing reads; read: as for `beside_of`.
+
+    A message may have `weight`, `train` or `loss` (0, 1 or a boolean): whether it is learned. Keys without a value are
+    left out of messages and of what a tool is called with, since tables fill them in.
 
     Raises TurnsError: `no_messages`, `no_role`, or one of `INPUT_REASONS`.
     """
+    beside = beside_of(example, read)
+    given = messages_without_nulls(conversation(example))
+    learned = tuple(map(_learned, given))
+    before = beside.before(given)
+    messages = [*before, *given]
+    return Talk(Dialogue(messages, beside.values), (*(None for _ in before), *learned)), beside.unread_with(given)
+
+
+def beside_of(example: Example, read: Collection[str] | None = None) -> Beside:
+    """Returns what a row says beside its messages. read: the names that the template reads, None for all.
+
+    A row may have `tools` and `documents` (a list, or JSON text of one), `system` (a text, which becomes the first
+    message unless there is such a message) and `template_values` or `chat_template_kwargs` (an object, or JSON text of
+    one). Raises TurnsError: one of `INPUT_REASONS`.
+    """
     row = _row(example)
-    messages = [_message(message) for message in conversation(example)]
-    learned = tuple(_learned(message) for message in messages)
-    values = _values(row)
-    unread = set(row) - READ_KEYS
-    if (system := _text(row, SYSTEM)) is not None:
-        if messages[0]["role"] == SYSTEM:
-            unread.add(SYSTEM)
-        else:
-            messages, learned = [{"role": SYSTEM, "content": system}, *messages], (None, *learned)
-    return Talk(Dialogue(messages, values), learned), tuple(sorted(unread))
-
-
-def template_values_of(example: Example) -> dict[str, Any]:
-    """Returns what a template may name beside the messages of a row; raises TurnsError as `talk_of`."""
-    return _values(_row(example))
+    lists = {key: given for key in LIST_KEYS if (given := _list(row, key)) is not None}
+    objects = {key: _object(row, key) for key in VALUE_KEYS}
+    unread = {key for key, given in row.items() if bytes(given) != b"null"} - READ_KEYS
+    if read is not None:
+        unread |= set(lists) - set(read)
+        unread |= {f"{key}.{name}" for key, values in objects.items() for name in values if name not in read}
+    values = {name: value for given in (lists, *objects.values()) for name, value in given.items()}
+    return Beside(values, _text(row, SYSTEM), frozenset(unread))
 
 
 def _row(example: Example) -> dict[str, msgspec.Raw]:
     return _ROW.decode(example.metadata) if example.metadata else {}
 
 
-def _values(row: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
-    values: dict[str, Any] = {key: given for key in LIST_KEYS if (given := _list(row, key)) is not None}
-    for key in VALUE_KEYS:
-        values |= _object(row, key)
-    return values
-
-
-def _message(given: Mapping[str, Any]) -> dict[str, Any]:
-    message = {key: value for key, value in given.items() if value is not None or key == "content"}
-    if isinstance(content := message.get("content"), list):
-        message["content"] = "".join(_part(part) for part in content)
-    if isinstance(calls := message.get("tool_calls"), list):
-        message["tool_calls"] = [_without_nulls(call) for call in calls]
-    return message
-
-
-def _part(part: Any) -> str:
-    """Returns the text of a part of a content."""
-    if isinstance(part, str):
-        return part
-    kind = part.get("type", "text") if isinstance(part, Mapping) else type(part).__name__
-    if kind == "text" and isinstance(text := part.get("text"), str):
-        return text
-    raise TurnsError("part_not_text", f"a content has a part of type {kind!r}; valid: text")
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+def messages_without_nulls(messages: Messages) -> Messages:
+    """Returns messages without the keys that have no value, at any depth, but for a content."""
+    return [
+        {key: without_nulls(value) for key, value in message.items() if value is not None or key == "content"}
+        for message in messages
+    ]
 
 
 def _learned(message: dict[str, Any]) -> bool | None:
-    """Takes out of a message what says if it is learned; None if nothing does."""
+    """Removes from a message the key that states whether it is learned; None without one."""
     said = {key: message.pop(key) for key in LEARNED_KEYS if key in message}
     for key, value in said.items():
         if value not in (0, 1):
@@ -101,7 +99,7 @@ def _learned(message: dict[str, Any]) -> bool | None:
 
 
 def _value(row: Mapping[str, msgspec.Raw], key: str) -> Any:
-    """Returns a value, or what its JSON text says; None without one."""
+    """Returns a value, or the value of its JSON text; None without one."""
     given = msgspec.json.decode(row[key]) if key in row else None
     if isinstance(given, str) and given.strip():
         try:
@@ -115,7 +113,7 @@ def _list(row: Mapping[str, msgspec.Raw], key: str) -> list[Any] | None:
     found = _value(row, key)
     if found is not None and not isinstance(found, list):
         raise TurnsError(_bad(key), f"{key} is a {type(found).__name__}; valid: a list, or JSON text of one")
-    return found and [_without_nulls(item) for item in found]
+    return found and [without_nulls(item) for item in found]
 
 
 def _object(row: Mapping[str, msgspec.Raw], key: str) -> dict[str, Any]:

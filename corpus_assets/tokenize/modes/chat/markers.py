@@ -1,8 +1,8 @@
 """The tokens that a chat template writes as markers of turns, and whether an answer ends with one.
 
-Tokenizers often have them as added tokens that are not special (`<|im_end|>`, DeepSeek's roles). What a template writes
-around texts is control all the same: learned at the end of an answer, and plain text where somebody spells it. Tags of
-what a model says (`<think>`, `<tool_call>`) are none, since they stand inside of answers.
+In many tokenizers they are added tokens that are not special (`<|im_end|>`, DeepSeek's roles). Here all tokens that a
+template writes around texts are control tokens: learned at the end of an answer, and plain text where a message spells
+them. Tags within answers (`<think>`, `<tool_call>`) are not.
 """
 
 from collections.abc import Iterator
@@ -52,15 +52,14 @@ def _tokens(added: ControlTokens, text: str) -> Iterator[str]:
 
 
 def check_ends(encoder: ChatEncoder, tokenizer: Tokenizer, role: str) -> None:
-    """Raises ConfigError if no end of an answer is learned: a model would never learn to stop.
+    """Raises ConfigError if no end of an answer is learned, since the model would never learn to stop.
 
-    What a template does not take is no fault here.
+    What a template does not take is no fault here; some take no conversation without a system message.
     """
     messages = [{"role": "user", "content": "One?"}, {"role": role, "content": "Two."}]
-    try:
-        written = encoder.write(Talk(Dialogue(messages), (None, None)))
-    except TemplateFault:
-        return
+    asked = [messages, [{"role": "system", "content": "Say it."}, *messages]]
+    texts = encoder.write_all([Talk(Dialogue(said), (None,) * len(said)) for said in asked])
+    written = next((found[0] for found in texts if not isinstance(found, TemplateFault) and found[0].spans), None)
     if written is None:
         return
     sequence = encoder.encode(written)
@@ -71,7 +70,7 @@ def check_ends(encoder: ChatEncoder, tokenizer: Tokenizer, role: str) -> None:
         tail = text[text.rfind("Two.") + len("Two.") :]
         eos = None if tokenizer.eos_id is None else tokenizer.decode([tokenizer.eos_id])
         raise ConfigError(
-            f"the chat template ends an answer with {tail!r}, and no token of that which the tokenizer has as one is "
-            "learned, so a model would never learn to stop; valid: a tokenizer with the marker among its added tokens"
+            f"the chat template ends an answer with {tail!r}, and no control token is learned of that, "
+            "so a model would never learn to stop; valid: a tokenizer with the marker among its added tokens"
             + (f", or a template that ends answers with its end of text {eos!r}" if eos else "")
         )
