@@ -35,6 +35,7 @@ INNER = {
     "Model": "`card.model`",
     "SourceCard": "`card.sources.SOURCE`",
     "Files": "`datasets[].input` as files of its own",
+    "TokenFiles": "`datasets[].input` as files of ids",
     "TextFixes": "`normalize.ftfy`, and `datasets[].ftfy` as a section",
 }
 

@@ -23,6 +23,8 @@ FROM_NEIGHBOURS = {
     "export": (
         "corpus_assets.mix.shuffle",
         "corpus_assets.packing.bins",
+        "corpus_assets.token_files.",
+        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "losses", "sampling")),
         *(
             f"corpus_assets.tokenize.{name}"
             for name in (
@@ -43,6 +45,7 @@ FROM_NEIGHBOURS = {
         ),
     ),
     "tokenize": ("corpus_assets.packing.",),
+    "raw": ("corpus_assets.token_files.registry",),
     "mix": ("corpus_assets.licences.documents",),
     "card": ("corpus_assets.licences.",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),

@@ -9,11 +9,13 @@ import msgspec
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export import manifest, token_stream
 from corpus_assets.export.datasets import ExportedDataset, Settings, streamed_datasets
 from corpus_assets.export.documents import Parts
 from corpus_assets.export.format import PLACES, TOTALS, Files, ids_in_files
+from corpus_assets.export.given.stages import stages_of_files
 from corpus_assets.export.hooks import (
     EMPTY,
     MAY_BE_EMPTY,
@@ -102,14 +104,22 @@ def export_stages(datasets: Sequence[Settings]) -> Iterator[Stage]:
     for dataset in streamed_datasets(datasets):
         if not dataset.mixed and dataset.stream not in streams:
             streams.add(dataset.stream)
-            yield _masked_stream_stage(dataset) if dataset.masked else _stream_stage(dataset)
+            yield from _made_streams(dataset)
         if not is_export(dataset.values):
-            yield from (_mixture_stage(dataset), _documents_stage(dataset))
+            yield from (_mixture_stage(dataset), _documents_stage(dataset)) if dataset.values["weights"] else ()
             continue
         if dataset.values["weights"]:
             yield _mixture_stage(dataset)
         yield _files_stage(dataset)
         yield _manifest_stage(dataset)
+
+
+def _made_streams(dataset: ExportedDataset) -> Iterator[Stage]:
+    """Yields the stages that make a token stream."""
+    if reads_tokens(dataset.values):
+        yield from stages_of_files(dataset)
+    else:
+        yield _masked_stream_stage(dataset) if dataset.masked else _stream_stage(dataset)
 
 
 def _partitioning(dataset: ExportedDataset) -> Partitioning:

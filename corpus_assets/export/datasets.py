@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section, is_export, makes_as_dolma
-from corpus_assets.config.datasets.files import Split
 from corpus_assets.config.datasets.masked import is_masked
 from corpus_assets.config.datasets.options import Cleaning, StrippedCleaning
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Format
 from corpus_assets.export.mixture import Mix, mixed
@@ -55,6 +55,8 @@ class ExportedDataset:
         """Asset that holds its documents or examples; of a mix, all of them."""
         if self.mixed:
             return ", ".join(self.mixed)
+        if reads_tokens(self.values):
+            return names.raw_source(self.name)
         return names.examples(self.name) if self.shard_set else str(self.values["input"])
 
     @property
@@ -118,10 +120,10 @@ def exported_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
 
 
 def streamed_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
-    """Returns the same and those in HDF5 with weights, whose tokens must be counted."""
+    """Returns the same and those in HDF5 whose tokens must be counted (weights), or that read files of ids."""
     first: dict[str, str] = {}
     found = []
-    exports = [entry for entry in datasets if is_export(entry) or entry.get("weights")]
+    exports = [entry for entry in datasets if is_export(entry) or entry.get("weights") or reads_tokens(entry)]
     stream_of = {entry["name"]: _stream_name(entry) for entry in exports if not _is_mix(entry)}
     for entry in exports:
         name = entry["name"]
@@ -150,8 +152,7 @@ def _stream_name(entry: Settings) -> str:
     if is_masked(entry):
         return f"{entry['name']}_masked"
     if isinstance(entry["input"], Mapping):
-        name: str = entry["name"]
-        return f"{name}_files" if name in get_args(Split) else name
+        return names.own_stream(entry["name"])
     tokenizer_options = {key: value for key, value in (entry["tokenizer"] or {}).items() if key != "backend"}
     cleaning = [entry.get(key, usual) for key, usual in _NO_CLEANING.items()]
     special = [tokenizer_options, *cleaning, *(["strips"] if makes_as_dolma(entry) else [])]

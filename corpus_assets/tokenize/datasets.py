@@ -11,6 +11,7 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.masked import MaskedOptions, is_masked, longest
 from corpus_assets.config.datasets.masked_modes import UNREAD
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.tokenize import compiled, tokenizer, tokens
 from corpus_assets.tokenize.counts.losses import conversation_losses
 from corpus_assets.tokenize.encode.attempts import BACKEND
@@ -54,6 +55,8 @@ class Dataset:
         """Asset that holds its documents or examples."""
         if self.values.get("weights"):
             return names.documents(self.name)
+        if reads_tokens(self.values):
+            return names.token_stream(names.own_stream(self.name))
         return names.examples(self.name) if self.shard_set else str(self.values["input"])
 
     @property
@@ -252,7 +255,7 @@ def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place:
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:
     """Returns which library tokenizes."""
     chosen = entry_of(settings, name)["tokenizer"] or settings["tokenizer"]
-    return {BACKEND: chosen["backend"]}
+    return {BACKEND: chosen.get("backend", "tokenizers")}
 
 
 def tokenizer_section(settings: Settings, dataset: str | None) -> tuple[Settings, str]:

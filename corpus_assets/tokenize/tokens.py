@@ -20,6 +20,7 @@ from corpus_assets.tokenize.counts.manifest import MANIFEST, rows_manifest
 from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.encode.attempts import slower_notes, with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
+from corpus_assets.tokenize.given_ids import holds_ids, ids_of
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
@@ -166,7 +167,11 @@ def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write
         write(blocks_of(build, given, tools))
         return tools.statistics
 
-    statistics, report = with_fastest(task, build.tokenizer, first_texts(build, given), attempt)
+    report: Mapping[str, Any] = {}
+    if given and all(map(holds_ids, given)):
+        statistics = attempt(build.tokenizer)
+    else:
+        statistics, report = with_fastest(task, build.tokenizer, first_texts(build, given), attempt)
     _count(task, statistics)
     task.count(by_source=_by_source(build, statistics))
     if build.mode.measures_documents and statistics.processed_files:
@@ -186,6 +191,8 @@ def tools_of(task: Task, build: DatasetBuild, tokenizer: Tokenizer) -> Tools:
 
 def blocks_of(build: DatasetBuild, given: Sequence[Partition], tools: Tools) -> Iterator[Iterator[Block]]:
     """Yields the blocks of rows of each partition, to be used up one after another."""
+    if build.mode.rows_of_ids is not None and given and all(map(holds_ids, given)):
+        return build.mode.rows_of_ids(build.section, (ids_of(one, tools.statistics) for one in given), tools)
     items = [_documents(one) if build.mode.takes_texts else map(decode_example, one.lines()) for one in given]
     if build.mode.rows_over_files is not None:
         return build.mode.rows_over_files(build.section, items, tools)

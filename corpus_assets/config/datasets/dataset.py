@@ -10,6 +10,7 @@ from corpus_assets.config.datasets.masked import MASKED, is_masked
 from corpus_assets.config.datasets.masked_modes import AnyMaskedRows
 from corpus_assets.config.datasets.modes import SECTIONS, AnyRows, LMDataset
 from corpus_assets.config.datasets.text_exports import TEXT, TextExport, is_text
+from corpus_assets.config.datasets.token_files import reads_tokens
 
 _CEREBRAS_NAMES = {section.cerebras_name: mode for mode, section in SECTIONS.items() if section.cerebras_name}
 _PACKED_BY_TEXT = [mode for mode, section in SECTIONS.items() if "packing_text" in section.cerebras_values]
@@ -34,7 +35,7 @@ def _named(entry: Any) -> Any:
         return {"mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
     entry = without_unread(entry, section.model_fields.keys() - section.cerebras_ignores)
     named = {**section.cerebras_values, "mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
-    if isinstance(named.get("input"), dict):
+    if isinstance(named.get("input"), dict) and not reads_tokens(named):
         named["input"] = {**section.cerebras_files, **named["input"]}
     return named
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from corpus_assets.config.datasets.files import Files, TextInput
-from corpus_assets.config.datasets.options import Cleaning, Reading
+from corpus_assets.config.datasets.options import TEXTS_ONLY, Cleaning, Reading, with_texts
+from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.config.naming import TOKEN
 
@@ -65,6 +66,9 @@ class Export(Cleaning, Reading):
         """Yields what is wrong with options that are valid each by itself."""
         if isinstance(self.input, Files):
             yield from self.input.problems("text")
+        if isinstance(self.input, TokenFiles):
+            yield from self.input.problems()
+            yield from with_texts(self, {**TEXTS_ONLY, "compat": ("dolma",)})
         if self.separator == "none" and self.separator_token is not None:
             yield f"separator_token is {self.separator_token!r}; valid with `separator: none`: none"
 

@@ -81,6 +81,7 @@ class Mode(Generic[SectionT, ItemT]):
         fills no row goes on to the next stream. None: nothing does.
     masked: yields the documents with their loss masks, of which rows could be made; it takes the most ids of one
         beside what `rows` takes, and keeps to it as rows do. None: there is no such mask, or no such document.
+    rows_of_ids: the same of documents whose ids are known; None for a mode that needs texts.
     """
 
     section: type[SectionT]
@@ -94,6 +95,7 @@ class Mode(Generic[SectionT, ItemT]):
     check: Callable[[SectionT, Tokenizer, str | None], object] = lambda *_: None
     rows_over_files: Callable[[SectionT, Sequence[Iterable[ItemT]], Tools], Iterator[Iterator[Ids]]] | None = None
     masked: Callable[[SectionT, Iterable[ItemT], Tools, int], Iterator[MaskedBatch]] | None = None
+    rows_of_ids: Callable[[SectionT, Iterable[Iterable[Ragged]], Tools], Iterator[Iterator[Ids]]] | None = None
 
     @property
     def cerebras_name(self) -> str:
