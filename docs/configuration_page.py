@@ -159,13 +159,18 @@ def _short(model: type[BaseModel]) -> str:
 
 
 def _group(model: type[BaseModel]) -> list[type[BaseModel]]:
-    """Returns the sections of the place and kind of this one, such as all modes of `datasets`, itself included."""
+    """Returns the sections of the place and kind of this one that share a key with it, such as all modes of `datasets`."""
     key = _chosen_by(model)
     for field in CorpusConfig.model_fields.values():
         siblings = list(dict.fromkeys(_nested(field.annotation)))
         if key and model in siblings:
-            return [other for other in siblings if (_chosen_by(other), _where(other)) == (key, _where(model))]
+            alike = [other for other in siblings if (_chosen_by(other), _where(other)) == (key, _where(model))]
+            return [other for other in alike if other is model or _rows(other) & _rows(model)]
     return [model]
+
+
+def _rows(model: type[BaseModel]) -> set[str]:
+    return {_row(name, field) for name, field in _fields(model)}
 
 
 def _shared(group: Sequence[type[BaseModel]]) -> list[str]:

@@ -8,10 +8,10 @@ from pydantic import Field, JsonValue, model_validator
 from corpus_assets.config.card import Card
 from corpus_assets.config.datasets.dataset import Dataset, default_datasets
 from corpus_assets.config.datasets.exports import mix_problems
-from corpus_assets.config.datasets.own_files import OwnFiles
 from corpus_assets.config.datasets.text_exports import TextExport
 from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.naming import MODULE
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
 from corpus_assets.config.selection.attributes import Attributes

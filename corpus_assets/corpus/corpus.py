@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from corpus_assets.config import CorpusConfig, load_config
-from corpus_assets.config.datasets.own_files import OwnFiles
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.paths import with_absolute_paths
 from corpus_assets.config.selection.sampling import with_sample
 from corpus_assets.corpus.jobs import Jobs

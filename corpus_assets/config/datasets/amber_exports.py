@@ -8,9 +8,9 @@ from typing_extensions import override
 
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.files import Files, Split, container
-from corpus_assets.config.datasets.own_files import OwnFiles
 from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.naming import DATASET
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 
 SourceName = Annotated[

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from corpus_assets.config.datasets.own_files import OwnFiles
 from corpus_assets.config.datasets.token_files import TokenFiles, reads_tokens
 from corpus_assets.config.file_formats import Csv, Extractor, Format
 from corpus_assets.config.naming import MESSAGE_KEY, ROW_KEY
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Bytes
 
 Shape = Literal["text", "pair", "conversation", "preference"]

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Field
 
-from corpus_assets.config.datasets.own_files import OwnFiles
 from corpus_assets.config.naming import ROW_KEY, TOKEN
+from corpus_assets.config.own_files import OwnFiles
 
 TokenFormat = Literal["megatron", "ragged", "olmo", "mds", "litdata", "nanogpt", "llmc"]
 IdType = Literal["uint8", "uint16", "int32", "uint32", "int64"]

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.datasets.own_files import OwnFiles
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.reading.changes import with_changes
 from corpus_assets.config.reading.faults import faults, shown
 from corpus_assets.config.reading.profiles import PROFILES
