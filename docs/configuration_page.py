@@ -159,7 +159,7 @@ def _short(model: type[BaseModel]) -> str:
 
 
 def _group(model: type[BaseModel]) -> list[type[BaseModel]]:
-    """Returns the sections of the place and kind of this one that share a key with it, such as all modes of `datasets`."""
+    """Returns the sections of the place and kind of this one that share a key with it, such as modes of `datasets`."""
     key = _chosen_by(model)
     for field in CorpusConfig.model_fields.values():
         siblings = list(dict.fromkeys(_nested(field.annotation)))
