@@ -30,7 +30,7 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/resources/raw_places tests/raw/test_warc.py tests/docs/test_site.py \
   tests/examples
 
-.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site bench ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist bench ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -112,6 +112,10 @@ $(SITE)/.ready: pyproject.toml
 	  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
 	@touch $@
 
+dist: $(READY)  ## make the sdist and the wheel in dist/
+	rm -rf dist
+	$(BIN)/python -m build
+
 site: $(SITE)/.ready  ## make the pages a site in site/; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict
 
@@ -122,4 +126,4 @@ ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewe
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) site data .dagster_home
+	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) site dist data .dagster_home

@@ -1,13 +1,12 @@
 """Wall time on a cluster, simulated: `python -m benchmarks.cluster [--cores 64 512 4096] [--text 1TB 10TB 100TB]`.
 
 From raw text to decontaminated train, with the default configuration. Partitions are scheduled on the cores in the
-order of the real graph: those of the same key go from stage to stage, and a stage that reads all partitions of
-another waits for them; on one machine nothing else starts while a partition of the whole corpus runs. What a
-partition costs is measured: by `benchmarks.stages`, per MB of text; of near-duplicates it is that or what
-`benchmarks.scale` says per document, on the curve through its smallest and its largest run, whichever is more; the
-driver by `benchmarks.driver`. What a partition moves to and from the store is its share of the files that the stages
-read and write, over the bandwidth of its machine, shared by the cores that are busy there. `--publish` writes the
-tables into docs/scale.md.
+order of the real graph: partitions of the same key go from stage to stage, and a stage that reads all partitions of
+another waits for them. On one machine nothing else starts while a partition of the whole corpus runs. Costs of
+partitions are measured: `benchmarks.stages` gives them per MB of text. For near-duplicates the larger of that and the
+cost per document from `benchmarks.scale` counts, on the curve through its smallest and largest run. `benchmarks.driver`
+gives the cost of the driver. A partition moves its share of the files that stages read and write, over the bandwidth of
+its machine, which busy cores share. `--publish` writes the tables into docs/scale.md.
 """
 
 import argparse
@@ -32,7 +31,7 @@ from resources.stage.graph import Graph
 
 CORES, TEXT = (64, 512, 4096), ("1TB", "10TB", "100TB")
 MOST_SHARDS = 10_000
-"""Raw files of a corpus: as many as `benchmarks.plan` has at most."""
+"""Raw files of a corpus: the most that `benchmarks.plan` measures."""
 
 DOCUMENT_BYTES = 5_530
 """Bytes of text of a document: RedPajama's 5.15 TB are 931 million documents."""
@@ -89,10 +88,10 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is built: bytes of text, cut into shards and chunks of so many bytes, bands and ranges.
+    """The corpus: bytes of text, cut into shards and chunks of so many bytes, bands and ranges.
 
-    Shards are larger where there would be more than plans were measured with, and chunks where there would be more than
-    a configuration may have.
+    Shards are larger if there would be more than plans were measured with, and chunks if there would be more than a
+    configuration allows.
     """
 
     text: float
@@ -126,7 +125,7 @@ def groups_of(
 ) -> list[Group]:
     """The stages as groups of partitions: those that read each other's partition of the same key are one group.
 
-    seconds: of one partition of each stage. whole_alone: see `Engine`. A group is named after its dearest stage.
+    seconds: of one partition of each stage. whole_alone: see `Engine`. A group is named after its most expensive stage.
     """
     by_name = {stage.name: stage for stage in stages}
     members: dict[tuple[Partitioning, int], list[Stage]] = {}
@@ -246,13 +245,13 @@ def publish(tables: str) -> None:
 
 
 def publish_defaults() -> None:
-    """Put what the published figures give, without any option, into docs/scale.md."""
+    """Put the results of the published figures with default options into docs/scale.md."""
     costs = Costs.published()
     publish(page(figures(arguments([]), costs), costs))
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
-    """What the command line says, or these words in its stead."""
+    """What the command line says, or these words instead."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cores", type=int, nargs="+", default=CORES)
     parser.add_argument("--text", nargs="+", default=TEXT, help="bytes of text, such as 10TB")

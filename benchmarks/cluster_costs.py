@@ -1,4 +1,4 @@
-"""What stages cost in a corpus larger than any measured: from the text of real files, and from runs without text."""
+"""The costs of stages in a corpus larger than any measured: from real files, and from runs without text."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from benchmarks.scale_page import FIGURES, TARGET
 
 _STAGES_PAGE = TARGET.with_name("benchmarks.md")
 _MEASURABLE = 0.25
-"""CPU seconds from which on a run says how a stage grows."""
+"""Fewest CPU seconds of a run that shows how a stage grows."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Costs:
         return cls(per_mb, json.loads(FIGURES.read_text()), float(driver[1]) / 1000)
 
     def seconds(self, stage: str, documents: float, text_mb: float) -> float:
-        """CPU seconds of all partitions of a stage together: the larger of what is told by text and by documents.
+        """CPU seconds of all partitions of a stage together: the larger of the costs by text and by documents.
 
-        The runs of near-duplicates read no texts and examine no suspicious clusters; on the small corpora of the
-        stages next to nothing misses the caches.
+        The runs of near-duplicates read no texts and examine no suspicious clusters; on the small corpora of the stages
+        nearly all data fits the caches.
         """
         return max(self.by_text(stage, text_mb), self.by_documents(stage, documents))
 

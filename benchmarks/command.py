@@ -1,4 +1,4 @@
-"""What a command costs before it does anything: `python -m benchmarks.command [--quick] [--json]`.
+"""The cost of starting a command: `python -m benchmarks.command [--quick] [--json]`.
 
 CPU seconds (user and system) of whole processes, the least of several runs: `corpus --help`, `corpus plan` on a fresh
 corpus of three shards, and Python itself beside them. The number of modules each loads does not depend on the machine.
@@ -33,7 +33,7 @@ def measure(runs: int) -> dict[str, Any]:
 
 
 def _cpu_seconds(arguments: list[str], runs: int) -> float:
-    """The least of several runs: what is over it is other work of the machine."""
+    """The least of several runs; anything above it is other work of the machine."""
     return round(min(_one_run(arguments) for _ in range(runs)), 3)
 
 

@@ -26,7 +26,7 @@ PLANTS = 50
 
 
 def items(texts: Sequence[str]) -> Iterator[str]:
-    """Made-up questions of 8 to 110 words, each of which whitespace delimits."""
+    """Made-up questions of 8 to 110 words separated by whitespace."""
     chance = random.Random("items")
     words = [word for text in texts[:2000] for word in text.split() if word.isascii()]
     for _ in range(ITEMS):

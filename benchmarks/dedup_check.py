@@ -1,14 +1,13 @@
-"""What the default check of candidates costs beside the one by sketches alone: `python -m benchmarks.dedup_check`.
+"""The cost of the default check of candidates, and of the one by sketches alone: `python -m benchmarks.dedup_check`.
 
 Options: `[--quick] [--json]`. Measured are the CPU seconds of the stage `verified_pairs` with `dedup.verify: two_sided`
-and with `signature`, over a build of the shared data, which are real texts, and one of generated texts (`_made`). What
-the stage takes over a small corpus with next to no candidates (16 partitions and their records) is its fixed cost and
-is taken off. Each check runs in a process of its own, in turns, and the least of the turns counts.
-
-`two_sided_time_ratio` is what is left with `two_sided` over what is left with `signature`, `two_sided_texts_read` the
-share of the candidates whose texts are compared, `two_sided_us_per_candidate` and `signature_us_per_candidate` what
-each takes. `two_sided_build_ratio` is the CPU of all stages up to the duplicates with the one check over that with the
-other, nothing taken off.
+and with `signature`, over a build of the shared data, which are real texts, and one of generated texts (`_made`). The
+time for a small corpus with next to no candidates (16 partitions and their records) is the fixed cost of the stage and
+is subtracted. Each check runs in a process of its own, in turns, and the least of the turns counts.
+`two_sided_time_ratio` is the remaining time with `two_sided` over that with `signature`. `two_sided_texts_read` is the
+share of the candidates whose texts are compared. `two_sided_us_per_candidate` and `signature_us_per_candidate` are the
+times per candidate. `two_sided_build_ratio` is the CPU time of all stages up to the duplicates with one check over that
+with the other, without subtraction.
 """
 
 import argparse
@@ -43,7 +42,7 @@ LEAST_S = 0.001
 
 
 class Cost(NamedTuple):
-    """What the stage took over a corpus: CPU seconds, candidates, and those of them whose texts were compared."""
+    """The cost of the stage over a corpus: CPU seconds, candidates, and candidates whose texts were compared."""
 
     cpu_s: float
     candidates: int
@@ -104,7 +103,7 @@ def _corpora(folder: Path, quick: bool) -> tuple[Path, dict[str, Path]]:
 
 
 def _in_process(options: Sequence[str], configs: Iterable[Path]) -> list[Any]:
-    """What this script says of each corpus, one after the other, in a process of its own."""
+    """The output of this script for each corpus, one after the other, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.dedup_check", *options, "--config", *map(str, configs)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: list[Any] = json.loads(done.stdout)
@@ -122,7 +121,7 @@ def run_build(config: Path) -> float:
 
 
 def run_check(config: Path, check: str) -> Cost:
-    """Makes all partitions of the stage anew with a check."""
+    """Makes all partitions of the stage again with a check."""
     values = yaml.safe_load(config.read_text(encoding="utf-8"))
     config.write_text(yaml.safe_dump({**values, "dedup": {"verify": check}}), encoding="utf-8")
     corpus = Corpus.open(config)

@@ -33,7 +33,7 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 class Peer:
     """A tool: the module of its runner, what to install for it, and what it does, in words for the page.
 
-    The words of this project leave room for its defaults (`default_words`).
+    The words for this project have a placeholder for its defaults (`default_words`).
     """
 
     name: str
@@ -138,7 +138,7 @@ def measure(megabytes: int, peers: Sequence[Peer] = PEERS, cache: Path = CACHE) 
     """Figures of every peer on one corpus."""
     with tempfile.TemporaryDirectory() as folder:
         raw, head = Path(folder) / "raw", Path(folder) / "head"
-        # In a process of its own, as is every peer: what this process holds would count as theirs.
+        # In a process of its own, like every peer: the memory of this process would count as theirs.
         prepare = [sys.executable, "-m", "benchmarks.peers.corpus", str(raw), str(head), str(megabytes)]
         done = subprocess.run(prepare, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         limit = START_SECONDS + SECONDS_PER_MB * megabytes
@@ -187,7 +187,7 @@ def _row(name: str, row: Mapping[str, Any], measured: Mapping[str, Any]) -> str:
 
 
 def section(measured: Mapping[str, Any]) -> str:
-    """What the page says after the name of this script."""
+    """The text of the page after the name of this script."""
     words = default_words()
     shown = [peer for peer in PEERS if peer.name in measured["peers"]]
     notes = "\n".join(f"- {' '.join([peer.name, *_version(peer)])}: {peer.note.format(**words)}." for peer in shown)
@@ -195,8 +195,8 @@ def section(measured: Mapping[str, Any]) -> str:
 
 
 def default_words() -> dict[str, str]:
-    """What this project does when a corpus.yaml says nothing."""
-    # Imported late: what this process holds when it starts a peer would count as the peer's memory.
+    """The defaults of this project in words."""
+    # Imported late: the memory of this process when it starts a peer would count as the peer's.
     from corpus_assets.config.selection.dedup import Dedup, MinHash
 
     signature, dedup = MinHash(), Dedup()

@@ -3,12 +3,12 @@
 Truth is the Jaccard similarity of the 13-character shingles of the cleaned texts, counted on Python sets; a pair is
 positive from 0.8. A pair is found when any band agrees and the check says so. Recall is the share of positive pairs
 that are found, precision the share of found pairs that are positive. Pairs: the labelled ones of the shared data
-(`_pairs`) and made ones that spread evenly over 0.5 to 1 (`_made`); names without either are of all. `default` is what
-a corpus.yaml that says nothing does; `removed_below_threshold` is the share of the documents that it removes whose true
-similarity to the one kept in their stead is below the threshold. Pairs are no chains, so that share is also measured
-over a build of real texts (`_real`, see `dedup_real`). What the default check costs beside the one by sketches alone is
-measured by `dedup_check`. A full run also draws `docs/dedup-quality.svg`. `--checks` compares ways to check candidates
-instead, `--families` the families of signatures.
+(`_pairs`) and made ones that spread evenly over 0.5 to 1 (`_made`); names without either are of all. `default` is a
+corpus.yaml without settings; `removed_below_threshold` is the share of the documents that it removes whose true
+similarity to the one kept instead is below the threshold. Pairs are no chains, so that share is also measured over a
+build of real texts (`_real`, see `dedup_real`). `dedup_check` measures the cost of the default check and of the one by
+sketches alone. A full run also draws `docs/dedup-quality.svg`. `--checks` compares ways to check candidates instead,
+`--families` the families of signatures.
 """
 
 import argparse
@@ -78,7 +78,7 @@ class Detector:
         return np.asarray((keys[:, first] == keys[:, later]).any(axis=0))
 
     def verified(self, candidates: Found, how: Check = "signature") -> Found:
-        """Those of the candidates that a check does not refute."""
+        """The candidates that a check does not refute."""
         return self._among(self._checked(candidates, how))
 
     def _checked(self, candidates: Found, how: Check) -> NDArray[np.unsignedinteger]:
@@ -102,7 +102,7 @@ class Detector:
         return np.concatenate([*check.pairs(agreed, how), self._pairs.pairs[:0]])
 
     def removed(self, candidates: Found) -> NDArray[np.float64]:
-        """The true similarity of each document that the defaults remove to the one that is kept in its stead."""
+        """The true similarity of each document that the defaults remove to the one that is kept instead."""
         total = len(self._sketches)
         similar = self._checked(candidates, "two_sided")
         sets = UnionFind(total)
@@ -125,7 +125,7 @@ class Detector:
         return np.concatenate([similarity for _, similarity in checked])
 
     def exact(self, candidates: Found) -> tuple[Found, float]:
-        """Those of the candidates that are similar by their texts, and the MB of text per CPU second it took."""
+        """The candidates that are similar by their texts, and the MB of text compared per CPU second."""
         rows = range_rows(SKETCH_BITS)
         unique = unique_pairs(
             [self._pairs.pairs[candidates]], len(self._pairs.texts), rows, memory=MEMORY, spill=TemporaryFile
@@ -187,7 +187,7 @@ def measure(quick: bool) -> tuple[dict[str, Any], list[Curve]]:
 
 
 def _recall_and_precision(found: Found, truth: NDArray[np.float64]) -> tuple[float | None, float | None]:
-    """None where there is no positive or no found pair to take a share of."""
+    """None without a positive or a found pair."""
     positive = truth >= THRESHOLD
     both = int((found & positive).sum())
     shares = (both / count if count else None for count in (int(positive.sum()), int(found.sum())))

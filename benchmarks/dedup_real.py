@@ -1,4 +1,4 @@
-"""The documents that a build over the shared data removes, and how similar they are to those kept in their stead.
+"""The documents that a build over the shared data removes, and how similar they are to those kept instead.
 
 Real texts come in chains: dozens of versions of one file, of which neighbours are similar and the ends are not. Made
 pairs have none. `measure` builds with the defaults, then with a guard that only reports: what that build removes below
@@ -78,7 +78,7 @@ def write_config(folder: Path, sources: list[dict[str, str]], **more: Any) -> Pa
 
 
 def similarities(corpus: Corpus) -> NDArray[np.float64]:
-    """The true similarity (n,) of each removed document to the one kept in its stead."""
+    """The true similarity (n,) of each removed document to the one that is kept instead."""
     pairs = sorted(_removed(corpus))
     texts = _texts(corpus, {place for pair in pairs for place in pair})
     # A set of strings takes a hundred times its text; the pairs of one kept document follow one another.

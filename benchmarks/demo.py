@@ -1,9 +1,9 @@
 """The sample corpus built twice, as `make demo` does: `python -m benchmarks.demo [--quick] [--json]`.
 
-`sample_s` is what `corpus sample` takes. Wall and CPU seconds and peak memory (of the largest process, and of all
+`sample_s` is the time of `corpus sample`. Wall and CPU seconds and peak memory (of the largest process, and of all
 together) of a build on a fresh machine, which has no compiled kernels and an empty cache folder; of the same build with
-both; and of a second one, in which everything is fresh. `fresh_to_first` is what the first of these takes by what the
-second takes.
+both; and of a second one, in which everything is fresh. `fresh_to_first` is the time of the first of these over that of
+the second.
 """
 
 import argparse

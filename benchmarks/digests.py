@@ -1,4 +1,4 @@
-"""What the digests of stored bytes cost: `python -m benchmarks.digests [--quick] [--json]`.
+"""The cost of digests of stored bytes: `python -m benchmarks.digests [--quick] [--json]`.
 
 The same files are written with and without the digest, and compared with a record that has it and one that has not, in
 turns in one process; the best turn of each counts. Files are written to a temporary folder and read from a warm page
@@ -39,7 +39,7 @@ Write = Callable[[BinaryIO], str]
 
 
 def kinds(megabytes: int) -> dict[str, tuple[str, Write]]:
-    """Returns for each kind of file the ending of its name and what writes one of about so many MB of content."""
+    """Returns for each kind of file its suffix and a function that writes one of about so many MB of content."""
     chance = np.random.default_rng(0)
     ids = np.minimum(chance.zipf(1.3, megabytes * 500_000), 50_000).astype(np.uint16)
     rows = ids[: len(ids) // (6 * LENGTH) * (3 * LENGTH)].reshape(-1, 3, LENGTH).astype(np.int32)

@@ -1,12 +1,12 @@
-"""What the process that drives a build costs, and what a second worker brings: `python -m benchmarks.driver`.
+"""The cost of the process that drives a build, and the gain of a second worker: `python -m benchmarks.driver`.
 
 Options: `[--quick] [--shards N N] [--only-speedup] [--json]`.
 
 Corpora of shards of ten short documents are built with two workers, each build in a process of its own. The driver's
 CPU time is measured for two numbers of shards: the slope is its cost per partition, the intercept that of any build.
-`worker_busy_share` is the share of the time from the first job to the last in which a worker computed or committed,
-by the clock; `workers_cpu_s` is what of it was CPU time, for which the workers and the driver compete.
-Then each corpus is built again, and once more after one raw file changed. The keys that end in `_10000` are for 10,000
+`worker_busy_share` is the share of the time from the first job to the last in which a worker computed or committed, by
+the clock; `workers_cpu_s` is the CPU time in it, for which the workers and the driver compete. Then each corpus is
+built again, and once more after one raw file changed. The keys that end in `_10000` are for 10,000
 shards: if fewer were built (`measured_at_shards`), they lie on the line through both measurements.
 
 `two_workers_speedup` is measured on a few larger shards: the wall time of the stages by shard (from the first job of

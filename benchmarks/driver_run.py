@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    # Workers load this module too, as they load that of `corpus`, which loads as little.
+    # Workers load this module like that of `corpus`, so it loads as little.
     from benchmarks.timed_build import timed_build
 
     print(json.dumps(timed_build(Path(sys.argv[1]))))

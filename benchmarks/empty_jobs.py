@@ -1,4 +1,4 @@
-"""Work that does nothing, in a module that workers can import (`benchmarks.engines`, `benchmarks.worker_memory`)."""
+"""Empty work in a module that workers can import (`benchmarks.engines`, `benchmarks.worker_memory`)."""
 
 import os
 

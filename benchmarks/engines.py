@@ -1,4 +1,4 @@
-"""What engines cost: `python -m benchmarks.engines [--quick] [--json]`, with the extra `ray`.
+"""The cost of engines: `python -m benchmarks.engines [--quick] [--json]`, with the extra `ray`.
 
 The engine of this machine and a Ray cluster of one machine that starts for the measurement, each with one worker and
 with two.
@@ -6,11 +6,11 @@ with two.
 `local_efficiency`, `ray_efficiency`: the time of all stages by shard with one worker over twice that with two, on a
 corpus of some larger shards. The four take turns, and the best time of each counts; in each turn an engine builds once
 before it is timed, so that workers and kernels are loaded.
-`local_busy_share`, `ray_busy_share`: how much of the time of two workers is work on partitions. What else is lost is
-the machine's: two that work side by side share its caches and its memory.
+`local_busy_share`, `ray_busy_share`: the share of the time of two workers that is work on partitions. The other losses
+are the machine's: two workers share its caches and its memory.
 `local_empty_ms`, `ray_empty_ms`: time per partition of a stage that does nothing, with two workers; each is computed
 and committed. `local_message_ms`, `ray_message_ms`: the same of jobs that commit nothing: the engine alone.
-What memory a worker takes, before it holds data and with it, is told by `benchmarks.worker_memory`.
+`benchmarks.worker_memory` measures the memory of a worker, with and without data.
 """
 
 import argparse

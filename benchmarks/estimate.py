@@ -1,8 +1,8 @@
-"""`corpus estimate` beside the build that it foretells: `python -m benchmarks.estimate [--quick] [--json]`.
+"""`corpus estimate` compared with the build that it predicts: `python -m benchmarks.estimate [--quick] [--json]`.
 
-Ratios of what was estimated to what the build gave, for the sample corpus of `make demo` and, where the generator lies
-beside the checkout, for a corpus of it with near-duplicates: documents, tokens of every dataset, CPU seconds of the
-stages and of the driver, wall seconds, and bytes on disk. Kernels are compiled before either.
+Ratios of estimate to build for the sample corpus of `make demo` and, if the generator lies beside the checkout, for one
+of its corpora with near-duplicates: documents, tokens of every dataset, CPU seconds of the stages and of the driver,
+wall seconds, and bytes on disk. Kernels are compiled before either.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What one event of a partition costs in Dagster's database: SQLite files, and Postgres where it is installed.
+"""The cost of one event of a partition in Dagster's database: SQLite files, and Postgres if it is installed.
 
     python -m benchmarks.event_log [--quick] [--json]
 

@@ -1,4 +1,4 @@
-"""What figures are meant to reach, and whether those on the page do: the table at the head of `docs/benchmarks.md`."""
+"""The goals of figures, and whether those on the page reach them: the table at the head of `docs/benchmarks.md`."""
 
 import re
 from typing import NamedTuple
@@ -52,7 +52,7 @@ GOALS = (
 )
 
 QUICK = "Measured with `--quick`"
-"""What a section of small inputs says."""
+"""The text by which a section of small inputs is recognized."""
 
 _SCRIPT = re.compile(r"`python -m benchmarks\.(\w+)`")
 
@@ -61,7 +61,7 @@ def section(page: str) -> str:
     """The goals with the figures of a page."""
     parts = {found.group(1): part for part in page.split("\n## ")[1:] if (found := _SCRIPT.search(part)) is not None}
     rows = [_row(goal, parts.get(goal.script, "")) for goal in GOALS]
-    head = "What figures of the sections below are meant to reach, and whether they do."
+    head = "Goals for figures of the sections below, and whether the figures reach them."
     return "\n".join(
         ["## Goals", "", head, "", "| figure | of | goal | measured | |", "|---|---|---:|---:|---|", *rows, ""]
     )

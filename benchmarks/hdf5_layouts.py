@@ -1,4 +1,4 @@
-"""What the layout of an HDF5 file costs, beside Cerebras' and large chunks; see `benchmarks.tokenize`."""
+"""The cost of the layout of an HDF5 file, compared with Cerebras' and large chunks; see `benchmarks.tokenize`."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What records of a fan-in take in memory: `python -m benchmarks.ledger_memory [--shards 2000 --chunks 1000] [--json]`.
+"""The memory of records of a fan-in: `python -m benchmarks.ledger_memory [--shards 2000 --chunks 1000] [--json]`.
 
 Writes the records of `mixed_pass1` with a segment per chunk, of `mixed_pass2` with an input per shard, as a build does.
 Bytes are those that Python's allocators hold, by (shard, chunk), once a worker or a driver has read them; the peak is

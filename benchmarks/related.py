@@ -1,4 +1,4 @@
-"""Documents without text, of which it is known which resemble which: what signatures, band keys and digests would be.
+"""Documents without text whose resemblances are known: made-up signatures, band keys and digests.
 
 A cluster has a base signature and a base sketch. Each member keeps each of their values with the member's own
 probability q, so two members agree in J = q * q of their values, their Jaccard similarity, and in (1 + J) / 2 of the

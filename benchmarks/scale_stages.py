@@ -182,4 +182,4 @@ SPENT = {
     "verified_pairs": ["candidates-*.npy"],
     "components": ["*.sketches.npy", "*.texts.npy", "*.ids.npy", "*.short.npy"],
 }
-"""What nothing after a stage reads."""
+"""Outputs that no later stage reads."""

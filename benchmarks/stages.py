@@ -1,11 +1,12 @@
-"""What every stage costs: `python -m benchmarks.stages [--quick] [--json]`.
+"""The cost of every stage: `python -m benchmarks.stages [--quick] [--json]`.
 
 Each stage runs alone in a process of its own, on one core, over three corpora one after the other: two small ones and a
-large one. Its CPU seconds are those in its commit records, and those in which it compiled or loaded its kernels before
-each: else a kernel that only the large corpus calls would count as a cost of its text. The large corpus against the
-second small one gives the cost of one more MB of text (the slope); what the first small one took beyond that is fixed
-cost: imports, compiled kernels, whatever a partition takes when it has next to no rows (the intercept). A stage of few
-seconds runs over these two several times, of which the least counts. `pipeline` is raw to decontaminated train.
+large one. Its CPU seconds are those in its commit records, plus those in which it compiled or loaded kernels before;
+otherwise a kernel that only the large corpus calls would count as a cost of its text. The difference between the large
+corpus and the second small one gives the cost of one more MB of text (the slope). What the first small one took beyond
+that is the fixed cost (the intercept): imports, compiled kernels, and the time of a partition with next to no rows. A
+stage of few seconds runs over these two several times, of which the least counts. `pipeline` is raw to decontaminated
+train.
 
 Keys of a stage: `_ms_per_mb`, `_fixed_cpu_s`, `_mb_per_cpu_s` (1000 / ms per MB), `_peak_rss_mb`.
 """

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import psutil
 from tests.ports import free_ports
 
 START_SECONDS = 120
+CORPUS = (sys.executable, "-c", "from corpus_assets.cli.main import main; main()")
 
 
 class Server:
@@ -61,11 +62,16 @@ def _is_of(process: psutil.Process, home: Path, part: str) -> bool:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """`corpus ui` in a folder with a corpus.yaml, in a process group of its own that ends with the test."""
+def serving(
+    folder: Path, corpus: Sequence[str] = CORPUS, environment: Mapping[str, str] = os.environ
+) -> Iterator[Server]:
+    """`corpus ui` in a folder with a corpus.yaml, in a process group of its own that ends with the test.
+
+    corpus: how the command is called, with which environment; by default that of this interpreter.
+    """
     (port,) = free_ports(1)
-    command = [sys.executable, "-c", "from corpus_assets.cli.main import main; main()", "ui", "--port", str(port)]
-    environment = {key: value for key, value in os.environ.items() if key not in {"DAGSTER_HOME", "CORPUS_CONFIG"}}
+    command = [*corpus, "ui", "--port", str(port)]
+    environment = {key: value for key, value in environment.items() if key not in {"DAGSTER_HOME", "CORPUS_CONFIG"}}
     with (folder / "ui.log").open("wb") as log:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True

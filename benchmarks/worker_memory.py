@@ -1,4 +1,4 @@
-"""What memory a worker takes: `python -m benchmarks.worker_memory [--quick] [--json]`, with the extra `ray`.
+"""The memory of a worker: `python -m benchmarks.worker_memory [--quick] [--json]`, with the extra `ray`.
 
 Of the one worker of an engine, after it did every default stage, with compiled kernels: the memory of its own, and its
 part of the pages that it shares with other processes (PSS on Linux). MB are 10^6 bytes.

@@ -1,4 +1,4 @@
-"""Where a web server listens: whether it can, and how a browser finds it."""
+"""The address of a web server: whether it is free, and its form for a browser."""
 
 import errno
 import socket

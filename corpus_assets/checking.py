@@ -20,11 +20,11 @@ FILTERED_DOCUMENTS = "filtered_documents"
 
 
 class WorkersNeededError(Exception):
-    """A check wants workers that are not to be had now."""
+    """A check needs workers, which are not available now."""
 
 
 class Built(Protocol):
-    """An opened corpus, as far as checks need it."""
+    """The part of an opened corpus that checks need."""
 
     @property
     def graph(self) -> Graph:
@@ -42,12 +42,12 @@ class Built(Protocol):
         """Returns a planner for the state of the corpus as it is now."""
 
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields what a function makes of each item, in order; maybe in other processes."""
+        """Yields the result of a function for each item, in order; possibly from other processes."""
 
 
 @dataclass(frozen=True)
 class AsPlanned:
-    """A corpus whose state a build knows and keeps up to date, so that no check has to look at all of it anew.
+    """A corpus whose state a build knows and keeps up to date, so that no check has to read all of it again.
 
     engine: None while its workers compute; then a check that wants them raises `WorkersNeededError`.
     """
@@ -63,7 +63,7 @@ class AsPlanned:
         return self.known
 
     def spread(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yields what a function makes of each item, in order; the workers of the build do it."""
+        """Yields the result of a function for each item, in order; the workers of the build compute them."""
         if self.engine is None:
             raise WorkersNeededError
         return self.engine.spread(function, items)
@@ -75,7 +75,7 @@ def asset_key(name: str) -> dg.AssetKey:
 
 
 def mixed_documents(corpus: Built) -> str:
-    """Returns the asset of the documents that the corpus is mixed of, which attributes in `mix.leave_out` describe."""
+    """Returns the asset with the documents for the mix, which attributes in `mix.leave_out` describe."""
     return FILTERED_DOCUMENTS if FILTERED_DOCUMENTS in corpus.graph.stages else "normalized_documents"
 
 

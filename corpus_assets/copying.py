@@ -1,4 +1,4 @@
-"""A corpus copied to another store: partition by partition, so that a copy that was stopped goes on where it was."""
+"""Copies a corpus to another store partition by partition, so that an interrupted copy continues where it stopped."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,7 +68,7 @@ def copy_corpus(
     begins: Callable[[int], None] = lambda _: None,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> Copied:
-    """Copies what the target lacks, several partitions at a time; holds the target meanwhile.
+    """Copies the partitions that the target lacks, several at a time; holds the target meanwhile.
 
     target: the same corpus with another store. assets: whose partitions are copied; by default all, with what no record
     names. begins: called once with the number of bytes to copy. on_bytes: called by any thread with the number of bytes
@@ -109,7 +109,7 @@ def _folder(storage: Storage) -> str:
 
 
 def _require_ours_or_empty(target: Corpus) -> None:
-    """Raises `StorageError` if the target belongs to another corpus, or holds what nobody knows to be a corpus."""
+    """Raises `StorageError` if the target belongs to another corpus, or is neither empty nor a corpus."""
     storage = target.storage
     if owner_of(storage) is not None:
         require_owner(storage, target.claimant)
@@ -144,7 +144,7 @@ def _copy_beside(source: Storage, target: Storage) -> None:
 
 
 class _Copying:
-    """What the target has and lacks, while it is copied to."""
+    """The state of the target while it is copied to."""
 
     def __init__(self, source: Corpus, target: Corpus) -> None:
         self.result = Copied()
@@ -171,7 +171,7 @@ class _Copying:
         self.result.errors += [f"{path}: damaged record: {why}" for path, why in unreadable]
 
     def made(self, due: Due, record: Record | None, error: str) -> None:
-        """Takes note of a partition that was due."""
+        """Notes a partition that was due."""
         if error:
             self.result.errors.append(error)
         elif record is None:
@@ -190,7 +190,7 @@ class _Copying:
                 self._replaced[record.asset, record.partition] = {file.path for file in due.before.files}
 
     def end(self) -> None:
-        """Tells the ledger of the target what was committed, and removes the files of replaced records."""
+        """Passes the commits to the target's ledger, and removes the files of replaced records."""
         for asset, count in self._new.items():
             self._target.ledger.adopt(asset, self._present[asset], count)
         self.result.removed = self._target.remove_obsolete(self._replaced)

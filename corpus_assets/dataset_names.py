@@ -31,7 +31,7 @@ def document_keys(dataset: str) -> str:
 
 
 def takedown(dataset: str) -> str:
-    """Returns the asset with the rows of a dataset's own files that may be in no output."""
+    """Returns the asset with the rows of a dataset's own files that must not be in any output."""
     return f"{dataset}_takedown"
 
 
@@ -61,7 +61,7 @@ def manifest(dataset: str) -> str:
 
 
 def mixture(dataset: str) -> str:
-    """Returns the asset that says how often the documents of each source are used."""
+    """Returns the asset with the uses of the documents of each source."""
     return f"{dataset}_mixture"
 
 

@@ -29,7 +29,7 @@ def definitions(corpus: Corpus) -> dg.Definitions:
 def defs() -> dg.Definitions:
     """Returns the code location: the corpus of `$CORPUS_CONFIG`, by default `corpus.yaml` in the working folder.
 
-    A DAGSTER_HOME that knows no shard of it is told of all, so that one partition can be materialized in it at once.
+    A DAGSTER_HOME without shards of the corpus gets all of them, so that single partitions can be materialized at once.
     """
     corpus = Corpus.open()
     introduce_shards(corpus)

@@ -90,8 +90,8 @@ def measured(corpus: Corpus, name: str) -> Measured:
 def lengths_of(corpus: Corpus, dataset: Measured, say: Callable[[str], None]) -> DocumentLengths:
     """Returns the lengths of the documents of a dataset as they are built.
 
-    Partitions that were built before lengths were kept, or are not built though what they read is, are tokenized, and
-    nothing of it is kept; `say` hears of that first. ConfigError if there is nothing to read.
+    Partitions that were built before lengths were kept, or whose input alone is built, are tokenized without keeping
+    the result; `say` is told first. ConfigError if there is nothing to read.
     """
     planner, stage = corpus.planner(), corpus.graph[dataset.asset]
     keys, records = planner.partitions(stage), planner.records(stage.name)

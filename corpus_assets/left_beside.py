@@ -1,7 +1,7 @@
-"""Files that are no part of the corpus any more, in folders that are read as a whole.
+"""Files that are no longer part of the corpus, in folders that trainers read as a whole.
 
-A trainer takes all files of a folder. The files of a partition that is gone, or that no record names, lie there until
-`corpus clean`, and it reads them beside those of now.
+The files of a partition that is gone, or that no record names, stay there until `corpus clean`, and a trainer would
+read them together with the present ones.
 """
 
 from collections import defaultdict

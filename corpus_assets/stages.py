@@ -43,7 +43,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     folder: that of corpus.yaml, where modules of the user's own may lie.
     """
     own = list(_own_stages(config.stages, folder))
-    # First of all, so that a tagger's wrong name is met where it is given, not in a rule that asks for it.
+    # First, so that a wrong name of a tagger is reported where it is given, and not in a rule that uses it.
     tagged = [entry.model_dump() for entry in config.attributes]
     taggers = known_taggers(_own_taggers(config.taggers, folder))
     attributes = list(attribute_stages(tagged, taggers))
@@ -54,7 +54,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     require_allowed(config.licences.model_dump(), datasets)
     sections = [stream.model_dump() for stream in config.streams]
     streams = list(stream_stages(sections, entries, names))
-    # Repetitions are those among the documents that stay, unless a rule asks for them.
+    # Repetitions are found among filtered documents, unless a rule of the filter uses them.
     dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
     listed = (stage for stage in RAW if stage.lists_shards)
     found = [

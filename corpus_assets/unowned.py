@@ -1,4 +1,4 @@
-"""Files of the store that no commit record names: what a killed build or `corpus clean` left behind."""
+"""Files of the store that no commit record names: remains of a killed build or `corpus clean`."""
 
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.diff.history import FOLDER as HISTORY
@@ -8,9 +8,9 @@ from resources.ledger.ledger import FOLDER, Ledger
 def unowned_files(corpus: Corpus, ledger: Ledger) -> list[str]:
     """Returns the files that no record names, in the folders at the top of the store that records do name.
 
-    Nothing is unowned while a record is damaged: its files may be its own. Hidden files are nobody's business here, and
-    the history of builds is the store's own. Raw files are never in the store: the configuration is refused if their
-    folder holds the store or lies in it.
+    Nothing is unowned while a record is damaged: its files may be its own. Hidden files are ignored, and the history of
+    builds belongs to the store. Raw files are never in the store: the configuration is refused if their folder holds
+    the store or lies in it.
     """
     present = [entry.path for entry in corpus.storage.entries("")]
     owned = {

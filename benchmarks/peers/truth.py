@@ -1,4 +1,4 @@
-"""What is known of a corpus's copies, and how well a tool's answer agrees with it."""
+"""The known copies of a corpus, and the agreement of a tool's answer with them."""
 
 import gzip
 import hashlib

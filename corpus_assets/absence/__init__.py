@@ -1,1 +1,1 @@
-"""The proof that nothing in the store holds a document that a list names."""
+"""The proof that no file of the store holds a document that a list names."""

@@ -1,4 +1,4 @@
-"""Which entries of a list could be compared at all: documents without URLs prove nothing of a list of URLs."""
+"""Decides which entries of a list could be compared: documents without URLs prove nothing about a list of URLs."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,9 +18,9 @@ _DERIVED: Final = re.compile(r".*:[0-9]+", re.DOTALL)
 
 
 class Comparable:
-    """Notes what documents have that names them.
+    """Notes which kinds of names documents have.
 
-    given_ids: sources, and datasets with files of their own, of which a row has an id of its own.
+    given_ids: sources, and datasets with files of their own, in which a row has its own id.
     """
 
     def __init__(self, url_keys: tuple[str, ...]) -> None:
@@ -33,11 +33,11 @@ class Comparable:
 
     @classmethod
     def of(cls, names: Names) -> "Comparable":
-        """Returns what is known before a document was looked at."""
+        """Returns the state before the first document."""
         return cls(names.url_keys)
 
     def source(self, name: str, record: Record) -> None:
-        """Notes the partition of a raw file: whether a row of it has an id of its own."""
+        """Notes whether a row of a raw file's partition has its own id."""
         numbers = record.statistics
         dropped = numbers.get("dropped", {})
         rows = sum((numbers.get("rows_out", 0), dropped.get(TAKEDOWN, 0), dropped.get(NOT_SAMPLED, 0)))
@@ -46,7 +46,7 @@ class Comparable:
             self._given_ids.add(name)
 
     def raw_rows(self, record: Record) -> None:
-        """Notes the keys of all rows of a raw file, those that are removed included, which no file holds any more."""
+        """Notes the keys of all rows of a raw file, including removed rows, which no other file holds."""
         rows = record.statistics.get("rows_out", 0)
         looked_for = record.statistics.get(LOOKED_FOR, {}).values()
         self._rows += rows
@@ -54,7 +54,7 @@ class Comparable:
         self._urls |= any(found for one in looked_for for found, _ in one["found"]["remove.url_keys"].values())
 
     def add(self, document: Document, *, has_text: bool) -> None:
-        """Notes a row, if it is of a document: an inventory has rows too."""
+        """Notes a row of a document; ignores other rows, such as those of an inventory."""
         if not (document.id or has_text):
             return
         self._rows += 1
@@ -66,7 +66,7 @@ class Comparable:
                 self._metadata |= dict.fromkeys(names_of_metadata(document))
 
     def faults(self, entries: Iterable[Entry]) -> Iterator[str]:
-        """Yields for each entry with which no document could be compared why that is so."""
+        """Yields the reason for each entry that could be compared with no document."""
         for entry in entries:
             if why := self._fault(entry):
                 yield f"{entry.where}: {entry.shown[:80]!r}: {why}"

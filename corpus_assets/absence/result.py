@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Found:
-    """A row of a file that holds a document which a list names; `named`: list and line.
+    """A row of a file that holds a document which a list names.
 
-    tokens: of a row of tokens, how many of the document's it holds one after another; a file of ids without rows has
-    the number of the first of them in place of a row.
+    named: list and line. tokens: for a row of tokens, how many consecutive tokens of the document it holds. In a file
+    of ids without rows, the row is the number of the first of them.
     """
 
     partition: str

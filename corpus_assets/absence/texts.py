@@ -1,4 +1,4 @@
-"""Documents that lists name: which they are, and their texts, which are read from the raw files."""
+"""The documents that lists name, and their texts, read from the raw files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Names:
 
     @classmethod
     def of(cls, corpus: Corpus, named: Mapping[bytes, Entry]) -> "Names":
-        """Returns the names of entries; URLs are those under the usual keys, and under those that are configured."""
+        """Returns the names of entries; URLs are compared under the usual and the configured keys."""
         remove = corpus.settings.values["remove"]
         return cls(named, tuple(dict.fromkeys((*_URL_KEYS, *(remove["url_keys"] if remove else ())))))
 
@@ -54,7 +54,7 @@ class NamedText(NamedTuple):
 
 
 def named_texts(corpus: Corpus, planner: Planner, names: Names, result: Absence) -> Iterator[NamedText]:
-    """Yields the texts of the named documents in all raw files, as they are normalized.
+    """Yields the normalized texts of the named documents in all raw files.
 
     A raw file that cannot be read is added to the result as unproven.
     """

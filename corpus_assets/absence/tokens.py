@@ -1,6 +1,6 @@
-"""Looks in token files for the texts of documents that lists name.
+"""Searches token files for the texts of documents that lists name.
 
-Files of tokens have no names in them. So the texts are tokenized as each dataset does it, and their ids are looked for.
+Token files hold no names, so the texts are tokenized as in each dataset, and their ids are searched.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,16 +17,16 @@ from resources.formats.examples import decode_example, example_texts
 from resources.planning.planner import Planner
 
 _BATCH = 1 << 24
-"""Code points of texts that are looked for at once; all token files are read once for each such batch."""
+"""Code points of texts in a batch; all token files are read once for each batch."""
 
 Held = dict[bytes, set[Found]]
 """Rows that hold a passage, by the ids of the passage."""
 
 
 def search_tokens(corpus: Corpus, planner: Planner, names: Names, files: Sequence[TokenFile], result: Absence) -> None:
-    """Adds to the result what token files hold of the named documents, and what could not be told.
+    """Adds to the result the pieces of named documents in token files, and files that could not be searched.
 
-    Files of datasets that the configuration does not have are left out.
+    Files of datasets outside the configuration are left out.
     """
     groups = list(groups_of(corpus, files))
     for place, batch in enumerate(_batches(named_texts(corpus, planner, names, result)) if groups else ()):
@@ -52,7 +52,7 @@ def _batches(texts: Iterable[NamedText]) -> Iterator[list[NamedText]]:
 
 
 def _search(opened: Opened, names: Names, group: Group, texts: Sequence[NamedText], result: Absence) -> None:
-    """Adds to the result the rows that hold passages of the texts, but for those that kept documents have too."""
+    """Adds to the result the rows that hold passages of the texts, except passages of kept documents."""
     encode = group.encode
     assert encode is not None
     ids = [next(encode([text.text]), np.empty(0, np.int32)) for text in texts]
@@ -84,7 +84,7 @@ def _find(
 
 
 def _settle(held: Held, kept_ids: Iterable[Ids], result: Absence) -> None:
-    """Adds the rows to the result, each once for every document; passages of kept documents are counted alone."""
+    """Adds the rows to the result, once for every document; passages of kept documents are counted separately."""
     passages = list(held)
     search = Whole([np.frombuffer(passage, np.int32) for passage in passages])
     kept: set[int] = set()
@@ -104,7 +104,7 @@ def _settle(held: Held, kept_ids: Iterable[Ids], result: Absence) -> None:
 
 
 def _kept_texts(opened: Opened, names: Names, group: Group) -> Iterator[str]:
-    """Yields the texts that the files are made of, without those of documents that are named."""
+    """Yields the texts in the files, without those of named documents."""
     made_of = [(record, own) for asset, own in group.made_of for record in opened.records(asset).values()]
     for record, own in made_of:
         partition = opened.handle(record)

@@ -1,11 +1,11 @@
-"""URLs and hosts as lists of them are written and looked up (docs/formats/dolma.md "URLs")."""
+"""The forms of URLs and hosts in lists and lookups (docs/formats/dolma.md "URLs")."""
 
 import re
 import socket
 from collections.abc import Callable, Iterator
 
 Variants = Callable[[str], Iterator[str]]
-"""Yields the forms of a URL under which it is put into a set, and looked up."""
+"""Yields the forms of a URL that are stored in a set and looked up."""
 
 COMMENTS = ("#", ";", "!")
 LOOPBACK = ("127.0.0.1", "0.0.0.0", "::1")
@@ -17,7 +17,7 @@ _BLOCKED_HOST = re.compile(rf"\|+{_HOST}\^")
 
 
 class UnreadableLineError(ValueError):
-    """A line of a list says nothing that a list of URLs or hosts may say."""
+    """A line of a list is neither a URL, a host nor a rule."""
 
 
 def address(url: str) -> Iterator[str]:
@@ -60,9 +60,9 @@ def _host(url: str) -> Iterator[str]:
 
 
 def listed(line: str, variants: Variants, ignored: tuple[str, ...] = LOOPBACK) -> Iterator[str]:
-    """Yields what a line of a list names: a URL or host, a line of a hosts file, or a host in an ad-block rule.
+    """Yields the addresses in a line: a URL or host, a line of a hosts file, or a host in an ad-block rule.
 
-    ignored: numbers that a hosts file gives instead of a host's own. `UnreadableLineError` for any other line.
+    ignored: IP addresses that a hosts file gives instead of a host's own. `UnreadableLineError` for any other line.
     """
     line = line.strip().lower()
     if not line or line.startswith(COMMENTS):

@@ -39,9 +39,9 @@ ATTRIBUTE_COLUMNS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A configured entry as its stage needs it, taggers in the order of their names.
+    """A configured entry for its stage, with taggers in the order of their names.
 
-    place: where it stands in corpus.yaml, for messages.
+    place: its key in corpus.yaml, for messages.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Entry:
     def functions(self, files: Files, digests: Mapping[str, str]) -> list[Named]:
         """Returns the taggers' functions, and the keys that they fill.
 
-        files: the files of each tagger by option. digests: what each must hold, by the recipe's key.
+        files: the files of each tagger by option. digests: the digest of each, by the recipe's key.
         """
         return [self._named(tagger, files.get(tagger.name, {}), digests) for tagger in self.taggers]
 
@@ -68,7 +68,7 @@ class Entry:
 
     @property
     def reads(self) -> dict[str, list[str]]:
-        """Keys of the metadata that its taggers look at, as `metadata.KEY`, by the place in corpus.yaml."""
+        """Keys of the metadata that its taggers read, as `metadata.KEY`, by the place in corpus.yaml."""
         reading = {f"{self.place}.taggers: {tagger.name} reads": tagger.reads for tagger in self.taggers}
         return {place: [f"metadata.{key}" for key in keys] for place, keys in reading.items() if keys}
 
@@ -113,10 +113,10 @@ _LOADED: dict[tuple[str, str], Any] = {}
 
 
 def loaded(load: Load, option: str, paths: Sequence[str], digest: str) -> Any:
-    """Returns what files hold; a worker reads them once for all taggers that read them alike.
+    """Returns the loaded content of files; a worker reads them once for all taggers with the same reader.
 
-    Raises `CorpusError` if they changed since the plan, and `MisreadError` if they are misread again and again. option:
-    the configuration key that names them. digest: that of their content.
+    Raises `CorpusError` if they changed since the plan, and `MisreadError` if they are repeatedly misread. option: the
+    configuration key that names them. digest: of their content.
     """
     require_digest(option, paths, digest)
     known = (_known_as(load), digest)
@@ -136,7 +136,7 @@ def _load(load: Load, option: str, paths: Sequence[str], digest: str) -> Any:
 
 
 def _known_as(value: Any) -> str:
-    """Returns a name of a function that is the same for copies of it, which every job brings."""
+    """Returns a name of a function that is equal for its copies, since every job brings one."""
     if isinstance(value, partial):
         return f"{_known_as(value.func)} {[(key, _known_as(given)) for key, given in sorted(value.keywords.items())]}"
     return f"{value.__module__}.{value.__qualname__}" if callable(value) else repr(value)
@@ -177,15 +177,15 @@ def _require_options(entry: Entry, options: Mapping[str, Mapping[str, Any]]) -> 
 
 @dataclass(frozen=True)
 class EntryHooks(Hooks):
-    """What a build asks of the stage of an entry."""
+    """The hooks of the stage of an entry."""
 
     entry: Entry
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
-        """Returns what rows depend on: versions of taggers and libraries, digests of files, and whose values they have.
+        """Returns the parameters of rows: versions of taggers and libraries, digests of files, and `compat`.
 
-        `ConfigError` says which library is not installed, or which file cannot be read.
+        `ConfigError` names a library that is not installed, or a file that cannot be read.
         """
         entry, key, files = self.entry, f"attributes.{self.entry.name}", self.run_options(settings)
         found: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Properties of all code points as one table of bits, made when the first text is tagged."""
+"""Properties of all code points in one table of bits, computed when the first text is tagged."""
 
 from collections.abc import Callable
 from functools import cache
@@ -35,9 +35,9 @@ _TESTS: dict[int, Callable[..., NDArray[np.bool_]]] = {
 def character_flags() -> NDArray[np.uint8]:
     """Returns the bits of `kernels/flags.py` for every code point (1114112,).
 
-    Python's own tables for what the original asks `str` and `re`, those of the library `regex` for what it asks that.
+    Taken from Python's tables where the original uses `str` and `re`, and from the library `regex` where it uses that.
     """
-    import regex  # It takes a while to load, and plans need no table.
+    import regex  # Imported late: it loads slowly, and plans need no table.
 
     points = np.arange(CODE_POINTS, dtype=np.uint32)
     flags = np.zeros(CODE_POINTS, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Which compiled functions the taggers call: a build compiles these, and no others, ahead."""
+"""The kernels that the taggers call; a build compiles exactly these ahead."""
 
 from collections.abc import Iterable
 
@@ -51,6 +51,6 @@ CALLED_OF_DOLMA = {
 
 
 def of_taggers(names: Iterable[str], compat: str | None = None) -> tuple[str, ...]:
-    """Returns what these taggers call with a `compat`."""
+    """Returns the kernels that these taggers call with a `compat`."""
     called = {**CALLED, **CALLED_OF_DOLMA} if compat == "dolma" else CALLED
     return tuple(f"{KERNELS}.{kernel}" for name in names for kernel in called.get(name, ()))

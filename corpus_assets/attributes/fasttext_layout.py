@@ -1,8 +1,8 @@
-"""The layout of a fastText model, walked through before the library reads it.
+"""Checks the layout of a fastText model before the library reads it.
 
-The library believes every size in a model, and reads a word that has no end for ever. So a model must hold what its
-sizes say, to its last byte, and what it refers to must be there. Source: fastText 0.9.3, `FastText::loadModel`,
-`Dictionary::load`, `QuantMatrix::load`, `ProductQuantizer::load`.
+The library trusts every size in a model, and reads an unterminated word for ever. So a model must match its sizes to
+the last byte, and its references must be valid. Source: fastText 0.9.3, `FastText::loadModel`, `Dictionary::load`,
+`QuantMatrix::load`, `ProductQuantizer::load`.
 """
 
 import struct
@@ -25,7 +25,7 @@ _LONGEST_WORD: Final = 1 << 20
 
 
 class ModelError(ValueError):
-    """A file is no model of fastText that can be read."""
+    """A file is not a usable fastText model."""
 
 
 class Arguments(NamedTuple):
@@ -102,7 +102,7 @@ def _check_matrix(rest: "_Rest", *, quantized: bool) -> tuple[int, int]:
 
 
 def _check_quantizer(rest: "_Rest", columns: int) -> int:
-    """Returns in how many parts the quantizer that comes next cuts a row."""
+    """Returns the number of parts per row in the next quantizer."""
     dim, parts, width, last = struct.unpack("<4i", rest.exactly(16))
     fits = dim == columns and width > 0 and 0 < last <= width and (parts - 1) * width + last == dim
     _require(fits, f"a quantizer of {dim} numbers in {parts} parts of {width}, the last of {last}")
@@ -134,7 +134,7 @@ class _Rest:
         return found
 
     def skip(self, size: int) -> None:
-        """Passes over bytes; errors as above."""
+        """Skips bytes; errors as above."""
         while size > 0:
             size -= len(self.exactly(min(size, _BLOCK)))
 
@@ -145,7 +145,7 @@ class _Rest:
         return bool(value)
 
     def entry(self) -> tuple[int, int]:
-        """Passes over a word; returns its count and its type."""
+        """Skips a word; returns its count and its type."""
         while (end := self._block.find(b"\0", self._place)) < 0:
             _require(len(self._block) - self._place < _LONGEST_WORD, f"a word of more than {_LONGEST_WORD} bytes")
             more = self._stream.read(_BLOCK)

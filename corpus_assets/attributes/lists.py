@@ -1,4 +1,4 @@
-"""Reads the lists of URLs, hosts and rules that taggers look documents up in."""
+"""Reads the lists of URLs, hosts and rules in which taggers look up documents."""
 
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ class Site(msgspec.Struct):
 
 
 def set_of(files: Sequence[OutsideFile], read: Read) -> StringSet:
-    """Returns what `read` yields for the lines of files; `BadFileError` if no line says anything.
+    """Returns the set of values that `read` yields for the lines of files; `BadFileError` if there are none.
 
     Lines for which it raises `ValueError` are counted, and left out.
     """
@@ -48,7 +48,7 @@ def set_of(files: Sequence[OutsideFile], read: Read) -> StringSet:
 
 
 def addresses_in(files: Sequence[OutsideFile], variants: Variants, ignored: tuple[str, ...]) -> StringSet:
-    """Returns the set of what lists name."""
+    """Returns the set of addresses in lists."""
     return set_of(files, lambda line: listed(line, variants, ignored))
 
 
@@ -66,7 +66,7 @@ def sites_in(files: Sequence[OutsideFile]) -> Iterator[Site]:
 
 
 def lines_of(file: OutsideFile) -> Iterator[str]:
-    """Yields the lines of a file, unpacked if it is gzip; `BadFileError` names a line that is too long or no UTF-8."""
+    """Yields the lines of a file, which may be gzip; `BadFileError` names a line that is too long or not UTF-8."""
     with _opened(file) as stream:
         number = 0
         while line := _read(file, stream, LONGEST_LINE, line=True):

@@ -63,5 +63,5 @@ def named_tagger(name: str, known: Mapping[str, Tagger], key: str) -> Tagger:
     """Returns a tagger by its name; `ConfigError` names the configuration key, and the nearest known name."""
     if name not in known:
         near = did_you_mean(name, known)
-        raise ConfigError(f"{key}: no tagger named {name!r}{near}; docs/attributes.md lists them")
+        raise ConfigError(f"{key}: no tagger named {name!r}{near}; `corpus docs attributes` lists them")
     return known[name]

@@ -9,7 +9,7 @@ import numpy as np
 class StringSet:
     """Strings by their 128-bit digests (BLAKE2b), sorted: a list of ten million hosts takes 160 MB in a worker.
 
-    unread_lines: lines of the files it comes from that say nothing.
+    unread_lines: number of lines of its files that were not understood.
     """
 
     def __init__(self, strings: Iterable[str], unread_lines: int = 0) -> None:

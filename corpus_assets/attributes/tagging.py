@@ -15,14 +15,14 @@ DIGITS = 5
 
 
 class TaggerError(Exception):
-    """A tagger failed at a document, or gave something that is no score."""
+    """A tagger failed at a document, or gave an invalid score."""
 
 
 @dataclass(frozen=True)
 class Named:
     """A function and the first part of its attribute keys, `<entry>__<tagger>__`.
 
-    unread_lines: lines of its lists that say nothing it understands.
+    unread_lines: number of lines of its lists that were not understood.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Named:
 
 @lru_cache(maxsize=4096)
 def key_part(name: str) -> str:
-    """Returns a name as it stands in an attribute key: other characters than letters, digits and `_` become `_`."""
+    """Returns a name in the form of attribute keys: characters other than letters, digits and `_` become `_`."""
     part = re.sub("[^A-Za-z0-9_]", "_", name)
     if not part or part[0].isdigit():
         raise TaggerError(f"type {name!r} cannot be part of an attribute key; valid: a name that starts with a letter")
@@ -68,7 +68,7 @@ def _key(prefix: str, kind: str) -> str:
 
 def _rounded(span: Span) -> Span:
     start, end, score = span
-    if type(score) is int or (type(score) is float and score.is_integer()):  # Most are counts.
+    if type(score) is int or (type(score) is float and score.is_integer()):  # Most scores are counts.
         return start, end, float(score)
     score = float(score)
     if not math.isfinite(score):

@@ -1,4 +1,4 @@
-"""An automaton that finds many terms in one pass over a text (Aho and Corasick 1975), without regard to case."""
+"""An automaton that finds many terms in one pass over a text (Aho and Corasick 1975), ignoring case."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from corpus_assets.attributes.characters import CODE_POINTS
 
 _CASED = 0x10000
-"""No letter beyond the first plane has an ASCII letter as its lower case."""
+"""No letter beyond this has an ASCII letter as its lower case."""
 
 
 class Automaton(NamedTuple):
-    """Arrays as `kernels/terms.py` reads them.
+    """The arrays that `kernels/terms.py` reads.
 
     classes: class of each code point, by its lower case; 0 for those of no term.
     moves: next state (states, classes).

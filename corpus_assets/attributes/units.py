@@ -40,7 +40,7 @@ def words(text: Text) -> Words:
 
 
 def all_paragraphs(text: Text) -> Paragraphs:
-    """Returns the maximal runs that end with a newline, and the rest behind the last one."""
+    """Returns the parts that end with a newline, and the rest after the last one."""
     from corpus_assets.attributes.kernels.units import split_paragraphs
 
     return Paragraphs(*split_paragraphs(text.once(codes), character_flags()))

@@ -1,4 +1,4 @@
-"""Optional libraries: which version is installed, or what to install."""
+"""Optional libraries: the installed version, or the command that installs them."""
 
 from importlib.metadata import PackageNotFoundError, version
 
@@ -6,9 +6,10 @@ from resources.errors import ConfigError
 
 
 def wheel_version(wheel: str, extra: str, what: str) -> str:
-    """Returns the version of an optional distribution; `ConfigError` says what installs it.
+    """Returns the version of an optional distribution; `ConfigError` has the command that installs it.
 
-    extra: the extra of this project that names it; empty for none. what: what needs it, with its configuration key.
+    extra: the extra of this project that contains it; empty for none. what: the user of the library, with its
+    configuration key.
     """
     try:
         return version(wheel)

@@ -24,7 +24,7 @@ _MOST = 6
 
 
 def card_stages(settings: Values, stages: Sequence[Stage]) -> list[Stage]:
-    """Returns the stage, which reads those of the given stages that say how much of what there is; none without a card.
+    """Returns the stage, which reads the given stages with counts; none without a card.
 
     settings: plain values of corpus.yaml.
     """
@@ -50,7 +50,7 @@ def card_stages(settings: Values, stages: Sequence[Stage]) -> list[Stage]:
 
 
 def data_card(task: Task) -> None:
-    """Writes the four papers, and which of their texts people still have to write."""
+    """Writes the four papers, and a list of texts that people still have to write."""
     facts = facts_of(task)
     said = Written(facts.card)
     task.save_json(f"{FOLDER}/croissant.json", croissant(facts, said), rows=1)
@@ -68,7 +68,7 @@ def _first(keys: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class CardHooks(Hooks):
-    """What a build asks of the papers. graph: what they need to know of it."""
+    """The hooks of the papers. graph: the facts about it that they need."""
 
     graph: Values
 
@@ -87,7 +87,7 @@ class CardHooks(Hooks):
 
 
 def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
-    """Returns what the papers need to know of the graph, and the assets they read."""
+    """Returns the facts about the graph for the papers, and the assets they read."""
     datasets = [
         {
             "name": entry["name"],

@@ -62,7 +62,7 @@ COLUMNS = (
 
 
 def croissant(facts: Facts, said: Written) -> dict[str, Any]:
-    """Returns the description of a corpus; what only a person can say is noted in `said`."""
+    """Returns the description of a corpus; facts that only a person can state are noted in `said`."""
     card = facts.card
     if not card["released"]:
         said.lacks("released", "the day of publication")

@@ -13,7 +13,7 @@ _LARGER = ((1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B"), (1e11, "
 
 
 def dataset_card(facts: Facts, said: Written) -> str:
-    """Returns the card; what only a person can say is marked, and noted in `said`."""
+    """Returns the card; facts that only a person can state are marked, and noted in `said`."""
     head = yaml.safe_dump(_head(facts), sort_keys=False, allow_unicode=True, width=100)
     return f"---\n{head}---\n\n" + "\n".join(_body(facts, said)) + "\n"
 

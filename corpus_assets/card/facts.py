@@ -1,4 +1,4 @@
-"""What all papers of a corpus are made from: numbers of the graph, and what people said in the section `card`."""
+"""The facts for all papers of a corpus: numbers of the graph, and the section `card`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -87,7 +87,7 @@ class Facts:
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     def of_source(self, name: str) -> Mapping[str, Any]:
-        """Returns what people said of a source."""
+        """Returns the facts that people stated about a source."""
         return self.card["sources"].get(name) or {}
 
 
@@ -103,7 +103,7 @@ class Written:
     missing: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, key: str, what: str) -> str:
-        """Returns what was said under a key, or a mark that a person must write it. what: in words."""
+        """Returns the text under a key, or a mark that a person must write it. what: in words."""
         value = self.card.get(key)
         if value:
             return str(value)

@@ -1,4 +1,4 @@
-"""What is done to the texts of a corpus, in order, a sentence each, from its configuration."""
+"""The processing steps of a corpus's texts, in order, a sentence each, from its configuration."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

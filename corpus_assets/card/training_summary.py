@@ -22,7 +22,7 @@ _BILLION = 10**9
 
 
 def training_summary(facts: Facts, said: Written) -> str:
-    """Returns the summary as Markdown; what only a person can say is marked, and noted in `said`."""
+    """Returns the summary as Markdown; facts that only a person can state are marked, and noted in `said`."""
     lines = [
         f"# Public summary of training content: {facts.title}",
         "",

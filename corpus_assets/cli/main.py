@@ -64,11 +64,13 @@ def plan(
     select: SelectOption = None,
     *,
     as_json: JsonOption = False,
-    check: Annotated[bool, typer.Option("--check", help="Exit with 3 when not all is fresh, as --json does.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with 3 if anything is not fresh, as --json does.")
+    ] = False,
     every: Annotated[bool, typer.Option("--all", help="List fresh partitions too.")] = False,
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", help="What if: KEY=VALUE in the configuration, such as split.holdout=0.05."),
+        typer.Option("--set", help="Plan with KEY=VALUE changed in the configuration, such as split.holdout=0.05."),
     ] = None,
 ) -> None:
     """List the partitions that are not fresh, and why. Changes nothing."""
@@ -82,17 +84,20 @@ def build(
     config: ConfigOption = None,
     select: SelectOption = None,
     as_json: JsonOption = False,
-    checks: Annotated[bool, typer.Option(help="Run the asset checks of what was rebuilt.")] = True,
+    checks: Annotated[bool, typer.Option(help="Run the asset checks of rebuilt partitions.")] = True,
     rehash: Annotated[
-        bool, typer.Option("--rehash", help="Read all raw files again, whatever their sizes and times say.")
+        bool, typer.Option("--rehash", help="Read all raw files again, whatever their sizes and times.")
     ] = False,
     *,
     events: Annotated[
-        bool, typer.Option("--events", help="A JSON object per event while it runs; the last one is that of --json.")
+        bool,
+        typer.Option(
+            "--events", help="Print a JSON object per event during the build; the last one is that of --json."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only failures and the last line.")] = False,
     log_level: Annotated[
-        str, typer.Option(help="Least that the log of the build holds: debug, info, warning or error.")
+        str, typer.Option(help="Lowest level in the log of the build: debug, info, warning or error.")
     ] = "info",
     sample: Annotated[
         str | None, typer.Option(help="Build a sample of the raw rows, such as 1%, in a folder of its own.")
@@ -140,11 +145,11 @@ def verify(
     as_json: JsonOption = False,
     deep: Annotated[bool, typer.Option("--deep", help="Read every byte again and compare digests.")] = False,
     mend: Annotated[
-        bool, typer.Option("--mend", help="Remove the records of what is bad; a build remakes it.")
+        bool, typer.Option("--mend", help="Remove the records of bad partitions, so that the next build rebuilds them.")
     ] = False,
     absent: Annotated[
         list[str] | None,
-        typer.Option("--absent", help="Prove instead that nothing holds a document that this list names."),
+        typer.Option("--absent", help="Prove instead that no file holds a document that this list names."),
     ] = None,
 ) -> None:
     """Compare the ledger with the files: presence and size, with --deep the content too."""
@@ -165,12 +170,12 @@ app.command("check-windows")(questions.check_windows)
 @app.command()
 def clean(
     config: ConfigOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Remove them even if the folder of a source lost most of its files.")
+        bool, typer.Option("--force", help="Remove orphans even if the folder of a source lost most of its files.")
     ] = False,
     take_over: Annotated[
-        bool, typer.Option("--take-over", help="Only make the store this configuration's own; remove nothing.")
+        bool, typer.Option("--take-over", help="Only make this configuration the owner of the store; remove nothing.")
     ] = False,
 ) -> None:
     """Remove orphans (partitions whose raw file, band, chunk or asset is gone) and files that no partition owns."""
@@ -190,7 +195,7 @@ def copy(
     ] = None,
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", help="KEY=VALUE that holds for the store of the copy, such as storage.sync=false."),
+        typer.Option("--set", help="KEY=VALUE for the store of the copy, such as storage.sync=false."),
     ] = None,
     jobs: Annotated[int, typer.Option(help="How many partitions are copied at a time.", min=1, max=64)] = 4,
     as_json: JsonOption = False,
@@ -204,14 +209,25 @@ def copy(
 @app.command()
 def sample(
     folder: Annotated[Path, typer.Argument(help="Where to write it.")],
-    megabytes: Annotated[float, typer.Option(help="Text to make, in MB.")] = 24,
+    megabytes: Annotated[float, typer.Option(help="Text to write, in MB.")] = 24,
 ) -> None:
-    """Write the sample corpus: raw shards made from files of this Python installation."""
-    from corpus_assets.raw.sample.writing import write_sample
+    """Write the sample corpus: raw shards made from files of this Python installation.
 
-    summary = write_sample(folder, megabytes=megabytes)
-    size = summary.text_bytes / 1e6
-    typer.echo(f"{folder}: {summary.documents:,} documents, {size:.1f} MB of text, {summary.shards} shards")
+    Also writes a corpus.yaml over them into the working folder, if none is there and $CORPUS_CONFIG names none.
+    """
+    from corpus_assets.cli.sample_corpus import run
+
+    run(folder, megabytes)
+
+
+@app.command()
+def docs(
+    page: Annotated[str | None, typer.Argument(help="Its name, such as stores; without one all are listed.")] = None,
+) -> None:
+    """Print a page of the documentation of this version, or list all pages and say where they are."""
+    from corpus_assets.cli.pages import run
+
+    run(page)
 
 
 @imports.command("dolma")
@@ -220,7 +236,7 @@ def import_dolma(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The corpus.yaml to write; by default standard output.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Convert configurations of the Dolma toolkit to one corpus.yaml, and list what could not be converted."""
     from corpus_assets.cli.import_dolma import run

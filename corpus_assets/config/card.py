@@ -43,7 +43,7 @@ class SourceCard(Section):
     """Facts that people must state about one source."""
 
     origin: Literal["public_dataset", "licensed", "private", "crawled", "user_data", "synthetic", "other"] | None = (
-        Field(None, description="under which heading of the EU summary it belongs")
+        Field(None, description="its heading in the EU summary")
     )
     description: Text | None = None
     url: Url | None = Field(None, description="where it can be found")
@@ -71,7 +71,7 @@ class Card(Section):
     misuses: Text | None = Field(None, description="what it is not meant for")
     limitations: Text | None = Field(None, description="known biases, risks and limits")
     personal_information: Text | None = Field(
-        None, description="what of it is in the texts, and what was done about it"
+        None, description="which personal information the texts hold, and what was done about it"
     )
     rights_reservations: Text | None = Field(
         None, description="measures to respect reservations of rights from text and data mining"

@@ -28,18 +28,19 @@ from resources.storage.unnamed import UNNAMED
 class CorpusConfig(Section):
     """Everything a corpus is made from."""
 
-    name: Name = Field(UNNAMED, description="name of the corpus; one in an object store needs one of its own")
+    name: Name = Field(UNNAMED, description="name of the corpus; must be unique in an object store")
     compat: Literal["slimpajama"] | None = Field(
         None, description="profile that reproduces a reference; it sets the values listed below"
     )
     sources: list[Source] = Field(
         default=[],
-        description="in order: of equal documents the earliest is kept; none if every dataset reads files of its own",
+        description="the order decides which of equal documents is kept: the earliest; none if every dataset "
+        "reads files of its own",
     )
     sample: Sample | None = Field(
-        None, description="make the corpus of a part of the raw rows only; `corpus build --sample` writes this"
+        None, description="build the corpus from a part of the raw rows only; `corpus build --sample` writes this"
     )
-    remove: Remove | None = Field(None, description="documents that may be in no output; without it none are removed")
+    remove: Remove | None = Field(None, description="documents that must not be in any output; by default none")
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
@@ -52,26 +53,27 @@ class CorpusConfig(Section):
     contamination: Contamination = Contamination()
     on_contamination: OnContamination = Field(
         "report",
-        description="`report` what was found; or take documents that hold `contamination.share` of an item, or the "
-        "spans of such items, out of the corpus before anything else is made of it",
+        description="`report`: only report; or remove documents that hold `contamination.share` of an item, or "
+        "the spans of such items, before anything else is made from the corpus",
     )
     dedupers: list[Deduper] = Field(
         default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
     )
-    filter: Filter | None = Field(None, description="which documents stay, and what of them (docs/filter.md)")
+    filter: Filter | None = Field(None, description="which documents and which parts of them stay (docs/filter.md)")
     licences: Licences = Licences()
     card: Card | None = Field(
-        None, description="what only people can say of the corpus; with it, its papers are written"
+        None, description="facts about the corpus that only people can state; with it, papers are written"
     )
     streams: list[Stream] = Field(
-        default=[], description="documents with attributes, filtered by themselves, as the mixer of Dolma writes them"
+        default=[],
+        description="documents with attributes, with filters of their own, as the mixer of Dolma writes them",
     )
     minhash: MinHash = MinHash()
     dedup: Dedup = Dedup()
     mix: Mix = Mix()
     split: Split = Split()
     tokenizer: Tokenizer = Field(
-        TrainedTokenizer(), description="of all datasets without one of their own; by default `kind: train`"
+        TrainedTokenizer(), description="tokenizer of all datasets without their own; by default `kind: train`"
     )
     datasets: list[Dataset] = Field(
         default_factory=default_datasets,

@@ -31,7 +31,7 @@ Format = Literal[
 ]
 Extractor = Annotated[
     Literal["resiliparse", "trafilatura"] | None,
-    Field(description="library that takes the main text out of HTML in WARC files (docs/inputs.md)"),
+    Field(description="library that extracts the main text of HTML in WARC files (docs/inputs.md)"),
 ]
 
 _LINE_ENDS = "\r\n"
@@ -47,14 +47,14 @@ class Csv(Section):
         '"',
         min_length=1,
         max_length=1,
-        description="character around values that hold delimiters or line ends; null if none does that",
+        description="character around values that hold delimiters or line ends; null for none",
     )
     escape: str | None = Field(
         None,
         min_length=1,
         max_length=1,
-        description="character, such as `\\`, that makes a quote, delimiter or line end after it part of a value; "
-        "by default none does, and a quote in quotes is doubled",
+        description="character, such as `\\`, that makes a following quote, delimiter or line end part of a "
+        "value; by default none, and quotes within quotes are doubled",
     )
     columns: list[str] | None = Field(
         None, min_length=1, description="names of the columns of files without a header; by default the first row"

@@ -6,8 +6,9 @@ from corpus_assets.config.storage import S3Section
 from resources.raw_places.addresses import scheme_of
 
 LOCATION = (
-    "folder of {}; relative paths start at that of corpus.yaml; `~` and `$HOME` are read; or `s3://bucket/prefix`, "
-    "`hf://datasets/org/name@revision`, or `https://` of a list of URLs or of one file (docs/inputs.md)"
+    "folder of {} (relative paths start at the folder of corpus.yaml; `~` and `$HOME` are expanded), "
+    "`s3://bucket/prefix`, `hf://datasets/org/name@revision`, or `https://` of a list of URLs or of one file "
+    "(docs/inputs.md)"
 )
 
 

@@ -37,22 +37,26 @@ MaxBadRows = Annotated[
     Field(
         ge=0,
         le=1,
-        description="share of rows, or of files with `on_bad_file: skip`, that may be bad, and of files that may be of "
-        "no known suffix; with more everything downstream is held back",
+        description="share of rows, or of files with `on_bad_file: skip`, that may be bad, and share of files "
+        "with an unknown suffix; if there are more, everything downstream is held back",
     ),
 ]
 MayBeEmpty = Annotated[
     bool,
-    Field(description="go on if there are no files, or most are gone, or nothing comes out; else all downstream waits"),
+    Field(
+        description="continue if there are no files, most are gone, or no row is good; otherwise everything "
+        "downstream waits"
+    ),
 ]
 FollowLinks = Annotated[
-    bool, Field(description="read files outside the folder to which links in it lead; links to folders never are")
+    bool,
+    Field(description="read files outside the folder if links in it lead to them; links to folders are never followed"),
 ]
 Hidden = Annotated[
     bool,
     Field(
-        description="read hidden files and folders too (`.snapshot/`, `.ipynb_checkpoints/`), and those in which "
-        "systems keep what is theirs (`_temporary/`, `__MACOSX/`)"
+        description="read hidden files and folders too (`.snapshot/`, `.ipynb_checkpoints/`), and folders that "
+        "systems use for themselves (`_temporary/`, `__MACOSX/`)"
     ),
 ]
 
@@ -62,13 +66,13 @@ class Source(Section):
 
     name: Name = Field(description="short name; part of every document's identity and of every path")
     location: Annotated[Location, FILE] = Field(description=LOCATION.format("the raw files"))
-    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
+    s3: S3Access | None = Field(None, description="access to the object store of an `s3://` location")
     glob: Annotated[Globs, FILE] = Field(
-        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+        "**/*", description="which files below `location`; `*` matches within a folder, `**` across folders"
     )
     format: Format = Field(
         "auto",
-        description="`auto` goes by suffix and content; `txt_list` is a text file that lists `.txt` files",
+        description="`auto`: by suffix and content; `txt_list`: a text file that lists `.txt` files",
     )
     csv: Csv = Csv()
     extractor: Extractor = None
@@ -76,14 +80,15 @@ class Source(Section):
     id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived"] = Field(
         "auto",
-        description="`given`: a row without an id is bad; `derived`: from source, file and row; `auto`: by file",
+        description="`given`: a row without an id is bad; `derived`: made from source, file and row; `auto`: as "
+        "the first good row of a file",
     )
     metadata_key: Annotated[str | None, ROW_KEY] = Field(
         None, description="key that holds the metadata object; by default `metadata`, else `meta`"
     )
     on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its shard")
     on_bad_file: Literal["fail", "skip"] = Field(
-        "fail", description="fail a shard whose file cannot be read, or go on without it and count it"
+        "fail", description="fail a shard whose file cannot be read, or continue without it and count it"
     )
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False
@@ -93,17 +98,17 @@ class Source(Section):
         1.0,
         ge=0,
         le=1000,
-        description="how often each kept document is used; 2.5 = twice, plus half; below 1 some are not used at all, "
-        "nor the duplicates that went in their favour (or: `weight`)",
+        description="how often each kept document is used; 2.5 = twice, and half of them a third time; below 1 "
+        "some are not used, and their duplicates neither (other name: `weight`)",
     )
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
-    longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
+    longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record and for `licences.allow`")
     licence_key: Annotated[str | None, METADATA_KEY] = Field(
         None,
         min_length=1,
-        description="key of the metadata with a document's own licence, such as `license`; then that of the source "
-        "does not count; dots lead into objects",
+        description="key of the metadata with a document's own licence, such as `license`; replaces the licence "
+        "of the source; dots lead into objects",
     )
 
     @model_validator(mode="before")
@@ -132,8 +137,8 @@ class Normalize(Section):
     method: Literal["nfc", "ftfy", "none"] = Field("nfc", description="Unicode NFC, ftfy (with NFC), or unchanged")
     ftfy: TextFixes | None = Field(
         None,
-        description="with `method: ftfy`: what it changes beside broken characters; by default entities, ligatures, "
-        "widths and quotes",
+        description="with `method: ftfy`: what it fixes besides broken characters; by default entities, "
+        "ligatures, widths and quotes",
     )
     texts: Literal["strings", "slimpajama"] = Field(
         "strings",
@@ -168,7 +173,7 @@ class Mix(Section):
     )
     leave_out: Annotated[list[str], ATTRIBUTE] = Field(
         default=["short_documents", "duplicates"],
-        description="attributes whose flagged documents stay out of the mix; it may name assets of your own stages",
+        description="attributes whose flagged documents are left out of the mix; may include assets of your own stages",
     )
 
     @model_validator(mode="after")
@@ -181,7 +186,7 @@ class Mix(Section):
 class Split(Section):
     """Holdout and decontamination."""
 
-    seed: int = Field(0, ge=0, lt=2**63, description="another seed holds other documents out")
+    seed: int = Field(0, ge=0, lt=2**63, description="another seed holds out other documents")
     holdout: Holdout = Field(0.01, description="share of each source's documents, or `{count: n}` documents of each")
     validation: Share = Field(0.5, ge=0, le=1, description="share of the holdout that is validation; the rest is test")
     method: Literal["content_hash", "slimpajama"] = Field(
@@ -235,20 +240,20 @@ class EngineSection(Section):
     )
     memory: Annotated[Bytes, AfterValidator(_enough)] = Field(
         2 << 30,
-        description="memory of a machine for all workers on it together, such as `4 GiB`; what each takes before it "
-        "holds data is part of it (docs/clusters.md); at least 16 MiB",
+        description="memory of a machine for all workers on it together, such as `4 GiB`, including what each "
+        "takes before it holds data (docs/clusters.md); at least 16 MiB",
     )
     job_timeout: Annotated[float, Field(gt=0)] | None = Field(
         None,
-        description="seconds that one partition may take; one that takes longer fails, and the others go on (no effect "
-        "with `workers: 0`)",
+        description="most seconds for one partition; one that takes longer fails, and the others continue (no "
+        "effect with `workers: 0`)",
     )
     address: str = Field(
         "auto",
-        description="of the Ray cluster: `auto` for that of this machine or of `RAY_ADDRESS`, `HOST` or `HOST:PORT` "
-        "(6379 if none is given), or `local` for one that starts and ends with the build",
+        description="address of the Ray cluster: `auto` for the one of this machine or of `RAY_ADDRESS`, `HOST` "
+        "or `HOST:PORT` (default 6379), or `local` for one that starts and ends with the build",
     )
-    retries: int = Field(3, ge=0, le=100, description="how often Ray is given a task again whose machine was lost")
+    retries: int = Field(3, ge=0, le=100, description="how often a task whose machine was lost is started again")
     options: dict[str, JsonValue] = Field(default={}, description="options for an engine of your own")
 
     @model_validator(mode="after")

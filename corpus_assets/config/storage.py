@@ -22,7 +22,7 @@ class S3Section(Section):
     region: str | None = Field(None, description="region; by default that of the environment or the profile")
     profile: str | None = Field(None, description="profile of the AWS configuration, for its credentials and region")
     addressing: Literal["auto", "path", "virtual"] = Field(
-        "auto", description="where the name of the bucket goes; many compatible stores want `path`"
+        "auto", description="where addresses have the name of the bucket; many compatible stores need `path`"
     )
     concurrency: int = Field(8, ge=1, le=256, description="requests at once, per worker")
     part_size: Bytes = Field(8 << 20, ge=5 << 20, le=1 << 30, description="bytes of a request for a part of a file")
@@ -54,7 +54,7 @@ class CacheSection(Section):
     folder: str | None = Field(
         None, min_length=1, description="folder; by default one in the user's cache; workers write there too"
     )
-    limit: Bytes = Field(20 * 10**9, description="bytes of all copies; those least recently used go first")
+    limit: Bytes = Field(20 * 10**9, description="most bytes of all copies; the least recently used are removed first")
 
 
 class StorageSection(Section):
@@ -62,11 +62,11 @@ class StorageSection(Section):
 
     kind: str = Field(
         "local",
-        description="`local`: a folder of this machine; `s3`: an object store, which a root `s3://...` says by itself; "
-        "or `module:function` of a store of your own",
+        description="`local`: a folder of this machine; `s3`: an object store (implied by a root `s3://...`); or "
+        "`module:function` of a store of your own",
     )
     root: str = Field(
-        "corpus", description="folder, whose relative paths start at that of corpus.yaml; or `s3://bucket/prefix`"
+        "corpus", description="folder (relative paths start at the folder of corpus.yaml), or `s3://bucket/prefix`"
     )
     sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
     s3: S3Section = S3Section()
@@ -74,8 +74,8 @@ class StorageSection(Section):
     lease: float = Field(
         120.0,
         ge=10,
-        description="seconds after which other builders take over what a builder holds in an object store and does not "
-        "renew, because it died or was stopped",
+        description="seconds after which other builders take over the leases of a builder in an object store "
+        "that does not renew them, because it died or was stopped",
     )
     options: dict[str, JsonValue] = Field(default={}, description="options for a store of your own")
 

@@ -12,12 +12,12 @@ class TextFixes(Section):
 
     unescape_html: Literal["auto"] | bool = Field(
         "auto",
-        description="entities such as `&amp;` become the characters that they stand for; `auto`: up to the first line "
-        "with a `<`, which is taken for HTML",
+        description="entities such as `&amp;` become characters; `auto`: only before the first line with a `<`, "
+        "which is taken for HTML",
     )
     fix_latin_ligatures: bool = Field(True, description="ligatures such as U+FB01 become letters: `fi`")
     fix_character_width: bool = Field(
-        True, description="full-width letters, digits and signs, and half-width kana, become those of usual width"
+        True, description="full-width letters, digits and signs, and half-width kana, get their usual width"
     )
     uncurl_quotes: bool = Field(True, description="curly quotation marks and apostrophes become straight ones")
 

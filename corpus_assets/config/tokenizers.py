@@ -11,12 +11,12 @@ from corpus_assets.config.section import Bytes, LocalPath, Section, Template
 class _Tokenizer(Section):
     backend: Literal["auto", "tokenizers", "fastokens", "gigatoken"] = Field(
         "auto",
-        description="library that encodes texts; `auto`: the fastest that is proved equal. Ids never depend on it",
+        description="library that encodes texts; `auto`: the fastest that is proved to give equal ids, which "
+        "never depend on it",
     )
     chat_template: Annotated[Template | None, FILE] = Field(
         None,
-        description="a chat template (jinja), the path of one, or the name of a ready one; by default the one that "
-        "comes with the tokenizer",
+        description="a chat template (jinja), its path, or the name of a ready one; by default the tokenizer's own",
     )
 
 
@@ -27,7 +27,9 @@ class _Ending(_Tokenizer):
     pad: Annotated[str | int | None, TOKEN] = Field(
         None, description="padding token or its id; by default eos if that is given, else the tokenizer's own, else eos"
     )
-    special_tokens_in_text: bool = Field(False, description="whether `<|endoftext|>` written in a text becomes its id")
+    special_tokens_in_text: bool = Field(
+        False, description="whether `<|endoftext|>` in a text becomes the id of that token"
+    )
 
 
 class TrainedTokenizer(_Tokenizer):

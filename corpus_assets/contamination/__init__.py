@@ -1,1 +1,1 @@
-"""Benchmark items in the corpus: their n-grams, where documents share them, and the report."""
+"""Benchmark items in the corpus: their n-grams, the places where documents share them, and the report."""

@@ -29,7 +29,7 @@ ATTRIBUTE_COLUMNS = {
 
 
 class SearchedHooks(Hooks):
-    """What a build asks of a stage that looks at all benchmarks: in which order they are configured."""
+    """The hooks of a stage that reads all benchmarks: it depends on their configured order."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -37,7 +37,7 @@ class SearchedHooks(Hooks):
 
 
 class IndexHooks(SearchedHooks):
-    """What it asks of the index: what n-grams are, levels as numbers, and the version of what a word is."""
+    """The hooks of the index: the definitions of n-grams and words are parameters."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -58,7 +58,7 @@ class IndexHooks(SearchedHooks):
 
 
 class HitsHooks(Hooks):
-    """What it asks of the search."""
+    """The hooks of the search."""
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:
@@ -66,7 +66,7 @@ class HitsHooks(Hooks):
 
 
 class ReportHooks(SearchedHooks):
-    """What it asks of the report."""
+    """The hooks of the report."""
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
@@ -74,7 +74,7 @@ class ReportHooks(SearchedHooks):
 
 
 def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
-    """Yields the stages that look for benchmark items; none without benchmarks."""
+    """Yields the stages that search for benchmark items; none without benchmarks."""
     if not benchmarks:
         return
     stage = partial(Stage, group=GROUP, code_version="1")

@@ -1,4 +1,4 @@
-"""The asset `benchmark_hits`: where the documents of a shard have n-grams of benchmark items."""
+"""The asset `benchmark_hits`: the occurrences of n-grams of benchmark items in the documents of a shard."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from resources.formats.arrays import ArrayWriter
 from resources.stage.task import Task
 
 COUNTS = "counts"
-"""Segment that says in how many documents of a shard each n-gram is."""
+"""Segment with the number of documents of a shard that have each n-gram."""
 _BLOCK = 1 << 14
 
 
 def benchmark_hits(task: Task) -> None:
-    """Writes every occurrence, document by document, and in how many documents of the shard each n-gram is."""
+    """Writes every occurrence, document by document, and the number of documents in the shard with each n-gram."""
     index, rules = stored_index(task.input("benchmark_ngrams"))
     searcher = Searcher(index, rules.words, rules.shortest, rules.punctuation)
     documents_of = np.zeros(len(index.keys), dtype=np.uint32)
@@ -37,7 +37,7 @@ def benchmark_hits(task: Task) -> None:
 
 
 class _Block:
-    """Hits of documents, held until there are enough of them to be written."""
+    """Hits of documents, held until there are enough to write."""
 
     def __init__(self, out: ArrayWriter) -> None:
         self._out = out
@@ -57,7 +57,7 @@ class _Block:
 
 
 def boilerplate_ngrams(task: Task) -> None:
-    """Writes the numbers of the n-grams that are in so many documents that they say nothing of a benchmark."""
+    """Writes the numbers of n-grams that are in so many documents that they do not indicate a benchmark."""
     total = np.zeros(task.input("benchmark_ngrams").file(".keys.npy").rows or 0, dtype=np.uint64)
     for shard in task.inputs("benchmark_hits"):
         counts = shard.array(".counts.npy")

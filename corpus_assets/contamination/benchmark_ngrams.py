@@ -21,13 +21,13 @@ _PATH = "contamination/index"
 
 
 def rules_of(task: Task) -> Rules:
-    """Returns what the configuration says of n-grams."""
+    """Returns the configured rules of n-grams."""
     keys = ("words", "shortest_item", "punctuation", "item_limit", "item_share")
     return Rules(*(task[f"contamination.{key}"] for key in keys))
 
 
 def benchmark_ngrams(task: Task) -> None:
-    """Numbers the n-grams of all items; writes where each is, and the table of items."""
+    """Numbers the n-grams of all items; writes their places, and the table of items."""
     rules = rules_of(task)
     rows: list[ItemRow] = []
     hashes: list[NDArray[np.uint64]] = []
@@ -41,7 +41,7 @@ def benchmark_ngrams(task: Task) -> None:
     index, templates = build_index(hashes, rules, [places[row.set] for row in rows])
     saved = [task.save_array(f"{_PATH}.{name}.npy", array).digest for name, array in index._asdict().items()]
     scheme = rules._asdict()
-    del scheme["item_share"]  # The arrays say what came of it: documents are searched again only if these differ.
+    del scheme["item_share"]  # Only the arrays count: documents are searched again only if these differ.
     task.save_json(f"{_PATH}.rules.json", scheme, rows=1)
     searched = dict.fromkeys(("ngrams", "whole", "too_short", "template"), 0)
     with task.lines("contamination/items.jsonl.gz") as out:
@@ -77,6 +77,6 @@ def _require_room(task: Task, words: int) -> None:
 
 
 def stored_index(partition: Partition) -> tuple[Index, Rules]:
-    """Returns the index, as mapped files, and the rules that it was made by."""
+    """Returns the index, as mapped files, and the rules that it was made with."""
     arrays = (np.asarray(partition.array(f".{name}.npy")) for name in Index._fields)
     return Index(*arrays), Rules(**partition.json(".rules.json"))

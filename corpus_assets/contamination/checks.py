@@ -16,10 +16,11 @@ _SHOWN = 3
 
 
 def benchmarks_in_train(corpus: Built) -> list[dg.AssetChecksDefinition]:
-    """Searches decontaminated train for the items of the benchmarks, as it is after all that was removed.
+    """Searches decontaminated train, after all removals, for the items of the benchmarks.
 
-    Documents may hold `contamination.share` or more of a share of each benchmark's items: `contamination.allowed`.
-    It is a check of train and of the report, since either may change alone; what was searched is not searched again.
+    At most a share `contamination.allowed` of each benchmark's items may occur in documents with a share of
+    `contamination.share` or more. It is a check of both train and the report, since either may change alone; chunks
+    that were searched are not searched again.
     """
     known: dict[tuple[str, ...], dg.AssetCheckResult] = {}
 
@@ -61,7 +62,7 @@ def _searched(
 
 
 def _judged(rows: list[ItemRow], largest: Shares, share: float, allowed: float) -> tuple[dict[str, int], list[str]]:
-    """Returns of each benchmark how many items train holds, and a fault for each of which these are too many."""
+    """Returns for each benchmark how many items train holds, and a fault for each with too many."""
     held: dict[str, int] = {}
     faults = []
     for name in dict.fromkeys(row.set for row in rows):

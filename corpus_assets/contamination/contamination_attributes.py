@@ -22,8 +22,9 @@ ITEM_TYPES: Final = (_SHARE, _ITEM)
 ANY_TYPES: Final = {_ANY: (_SHARE,)}
 """Types of spans of all sets together."""
 TOUCHED = np.dtype([("row", "<u4"), ("set", "<u4"), ("number", "<u4"), ("share", "<f8")])
-"""An item of which a document holds a piece: row of the document, place of the set in the configuration, number of the
-item in the set, share of it."""
+"""An item of which a document holds a piece: row of the document, position of the set in the configuration, number of
+the item in the set, share of it.
+"""
 
 
 class _Named(msgspec.Struct):
@@ -34,10 +35,10 @@ class _Named(msgspec.Struct):
 
 
 def contamination_attributes(task: Task) -> None:
-    """Writes a row per document: the spans that it shares with items, the share of each item, and its number."""
+    """Writes a row per document: the spans that it shares with items, with the share and number of each item."""
     index, _ = stored_index(task.input("benchmark_ngrams"))
     hits = task.input("benchmark_hits").array(".hits.npy")
-    # Most shards of a clean corpus have none, and need no table of items.
+    # Most shards of a clean corpus have no hits and need no table of items.
     items = [decode_item(line) for line in task.input("benchmark_ngrams").lines()] if len(hits) else []
     places = {name: place for place, name in enumerate(task[SETS])}
     evidence = Evidence(index, np.asarray(task.input("boilerplate_ngrams").array(".npy")))
@@ -64,7 +65,7 @@ def contamination_attributes(task: Task) -> None:
 
 
 def _by_row(hits: NDArray[np.uint32], evidence: Evidence) -> Iterator[tuple[int, list[Held]]]:
-    """Yields the rows that have hits, ascending, and the items of which they hold pieces."""
+    """Yields the rows with hits, ascending, and the items of which they hold pieces."""
     rows, starts = np.unique(hits[:, 0], return_index=True)
     for row, block in zip(rows.tolist(), np.split(hits[:, 1:], starts)[1:], strict=True):
         yield row, evidence.of(np.array(block))
@@ -73,8 +74,9 @@ def _by_row(hits: NDArray[np.uint32], evidence: Evidence) -> Iterator[tuple[int,
 def attributes_of(held: Sequence[Held], items: Sequence[ItemRow]) -> dict[str, list[Span]]:
     """Returns the spans of a document by attribute key.
 
-    Of each set `share` and `item`, span by span in the same order: the share of the item that the document holds, and
-    the item's number. Of all sets together `any__share`: from the first piece to the last one, with the largest share.
+    For each set `share` and `item`, with spans in the same order: the share of the item that the document holds, and
+    the item's number. For all sets together `any__share`: a span from the first to the last piece, with the largest
+    share.
     """
     if not held:
         return {}

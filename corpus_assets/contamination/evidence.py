@@ -1,4 +1,4 @@
-"""From n-grams that a document shares with benchmarks to the items it holds: their spans, and the share of each."""
+"""Computes from shared n-grams the items that a document holds: their spans, and the share of each."""
 
 from typing import NamedTuple
 
@@ -17,8 +17,8 @@ Places = NDArray[np.int64]
 class Held(NamedTuple):
     """An item of which a document holds a piece.
 
-    share: share of those words of the item that lie in n-grams that count, 1.0 if the document holds all of them.
-    spans: beginnings and ends in code points of the document, ascending and apart.
+    share: of the item's words that lie in counting n-grams, 1.0 if the document holds all of them. spans: beginnings
+    and ends in code points of the document, ascending and separate.
     """
 
     item: int
@@ -27,10 +27,10 @@ class Held(NamedTuple):
 
 
 class Evidence:
-    """Says what documents hold, given their hits. Memory: a byte per n-gram; the index may be mapped files."""
+    """Computes the held items from hits. Memory: a byte per n-gram; the index may be mapped files."""
 
     def __init__(self, index: Index, muted: NDArray[np.integer]) -> None:
-        """muted: numbers of the n-grams that do not count, since they are boilerplate."""
+        """muted: numbers of the n-grams that do not count because they are boilerplate."""
         self._index = index
         self._counts = np.ones(len(index.keys), dtype=np.bool_)
         self._counts[muted] = False
@@ -60,7 +60,7 @@ class Evidence:
         return Held(item, round(covered / self._countable_words(item), DIGITS), spans)
 
     def _countable_words(self, item: int) -> int:
-        """Returns how many words of an item lie in n-grams that count."""
+        """Returns how many words of an item lie in counting n-grams."""
         if item not in self._countable:
             start, end = (int(place) for place in self._index.items[item : item + 2])
             ngrams = np.asarray(self._index.ngrams[start:end])
@@ -72,7 +72,7 @@ class Evidence:
 
 
 def united(starts: Places, ends: Places) -> list[tuple[int, int]]:
-    """Returns the union of intervals, none of them empty, as intervals that are ascending and apart."""
+    """Returns the union of nonempty intervals as ascending, separate intervals."""
     order = np.lexsort((ends, starts))
     starts, reach = starts[order], np.maximum.accumulate(ends[order])
     first = np.ones(len(starts), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""What every code point is to the search: which letters it stands for, and whether it ends a word.
+"""The folding of every code point for the search: the letters that it stands for, and whether it ends a word.
 
 Texts are compared without letter case, punctuation and kinds of whitespace, as in GPT-3 (Brown et al. 2020, appendix C:
 "a gram as a lowercase, whitespace delimited word with no punctuation"). Letters are compared by the compatibility
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from corpus_assets.contamination.kernels.kinds import ALONE, BREAK, IGNORED, KIND_SHIFT, LETTER, MARK, SEVERAL
 
 FOLDING = 1
-"""Version of these rules: raise it in the commit that changes what is a word."""
+"""Version of these rules: raise it in the commit that changes the definition of a word."""
 
 CODE_POINTS = 0x110000
 WITHOUT_SPACES = (
@@ -37,10 +37,11 @@ WITHOUT_SPACES = (
 
 
 class Folding(NamedTuple):
-    """What kernels look up by code point.
+    """The tables of kernels by code point.
 
-    kinds (1114112,) uint8. codes (1114112,) int32: the code point that one stands for; of SEVERAL the place in
-    `sequences`, where their number is followed by themselves, each with its kind above bit 24 (uint32).
+    kinds: (1114112,) uint8.
+    codes: (1114112,) int32, the code point that one stands for; for SEVERAL the position in `sequences`.
+    sequences: uint32; the number of code points, followed by these, each with its kind above bit 24.
     """
 
     kinds: NDArray[np.uint8]
@@ -56,7 +57,7 @@ _SEPARATOR = "\0"
 def folding(punctuation: str) -> Folding:
     """Returns the tables of all code points. punctuation: `removed` or `separates`.
 
-    Letters, marks and numbers stand for what D146 makes of them, everything else for itself.
+    Letters, marks and numbers stand for their folding by D146, everything else for itself.
     """
     groups = _groups()
     own = _own_kinds(groups, punctuation)
@@ -83,7 +84,7 @@ def _groups() -> NDArray[np.uint8]:
 
 
 def _own_kinds(groups: NDArray[np.uint8], punctuation: str) -> NDArray[np.uint8]:
-    """Returns what each code point is when it stands for itself."""
+    """Returns the kind of each code point that stands for itself."""
     kinds = np.full(CODE_POINTS, IGNORED, dtype=np.uint8)
     is_letter = np.isin(groups, np.frombuffer(b"LN", dtype=np.uint8))
     kinds[is_letter] = LETTER

@@ -1,4 +1,4 @@
-"""The n-grams of all benchmark items, as sorted arrays in which documents look theirs up."""
+"""The n-grams of all benchmark items, as sorted arrays in which those of documents are looked up."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from corpus_assets.contamination.folding import folding
 
 NO_NGRAM = -1
 FEWEST_ITEMS = 5
-"""Items of a set that make an n-gram a template by its share of them: two that share a passage are none."""
+"""Fewest items of a set that make an n-gram a template by its share: two items with a common passage are not enough."""
 BYTES_PER_WORD = 120
 """Bytes that `build_index` needs at most per word of the items."""
 MOST_WORDS = (1 << 31) - 1
@@ -18,13 +18,13 @@ MOST_WORDS = (1 << 31) - 1
 
 
 class Rules(NamedTuple):
-    """What is looked for.
+    """The rules of the search.
 
     words: of an n-gram.
     shortest: words that an item must have; one of fewer than an n-gram is looked for as a whole.
     punctuation: `removed` or `separates`.
     item_limit, item_share: n-grams of more items, or of a larger share of the items of a set, are a template, and not
-        looked for; those of fewer than `FEWEST_ITEMS` are none by their share.
+        searched for; the share counts only from `FEWEST_ITEMS` items on.
     """
 
     words: int
@@ -35,15 +35,16 @@ class Rules(NamedTuple):
 
 
 class Index(NamedTuple):
-    """N-grams by number, in the order of their keys, and where the items have them.
+    """N-grams by number, in the order of their keys, and their places in the items.
 
     keys, lengths, firsts: (n-grams,) key, number of words, and a place of these words in `words`.
     words: (words,) hashes of the words of all items, one item after another.
     items: (items + 1,) where each item begins there, and the end.
     ngrams: (words,) int32, the n-gram that begins at a word, or -1.
-    places: where each n-gram stands in `words`, n-gram by n-gram; ends: (n-grams,) where those of each end there. The
-        n-grams of `Rules.words` words come with keys of these words, short items with keys of their first
-        `Rules.shortest` words.
+    places: where each n-gram occurs in `words`, n-gram by n-gram.
+    ends: (n-grams,) where the places of each end in `places`.
+
+    N-grams of `Rules.words` words have keys of these words, short items keys of their first `Rules.shortest` words.
     """
 
     keys: NDArray[np.uint64]
@@ -68,9 +69,8 @@ def build_index(
 ) -> tuple[Index, int]:
     """Returns the index of items, and how many n-grams it leaves out as a template.
 
-    items: hashes of their words. sets: the number of the set of each, in ascending order; by default all are of one.
-
-    Memory: about `BYTES_PER_WORD` bytes per word of the items.
+    items: hashes of their words. sets: the number of the set of each, ascending; by default there is one set. Memory:
+    about `BYTES_PER_WORD` bytes per word of the items.
     """
     from corpus_assets.contamination.kernels.search import ngram_keys
 
@@ -145,9 +145,9 @@ def _forms_of_sets(
     sizes: NDArray[np.int64],
     share: float,
 ) -> NDArray[np.bool_]:
-    """Returns which occurrences are of an n-gram that more than a share of the items of their own set has.
+    """Returns which occurrences belong to an n-gram that more than a share of the items of their set has.
 
-    groups, first_of_item, sets: (occurrences,) n-gram, whether no other of the item comes before, and set. sizes: items
+    groups, first_of_item, sets: (occurrences,) n-gram, whether it is the first one in the item, and set. sizes: items
     of each set.
     """
     is_new = np.ones(len(groups), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The table of benchmark items: which set each belongs to, and how it is looked for."""
+"""The table of benchmark items: the set of each, and how it is searched for."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from corpus_assets.contamination.index import NO_NGRAM, Index, Rules
 
 MANY = 3
-"""Items that make what they have in common suspect of being a form."""
+"""From so many items on, their common n-grams may be a form."""
 
 Search = Literal["ngrams", "whole", "too_short", "template"]
 
 
 class ItemRow(msgspec.Struct):
-    """One item. number: its row in the set, from 0. words: how many it has. search: how it is looked for.
+    """One item.
 
-    `ngrams`: by its n-grams. `whole`: it has fewer words than one, and is looked for as a whole. `too_short`: not at
-    all, for it has too few words. `template`: not at all, for all its n-grams are in too many other items.
+    number: its row in the set, from 0.
+    words: their number.
+    search: `ngrams`: by its n-grams; `whole`: as a whole, since it has fewer words than an n-gram; `too_short`: not
+        searched for, since it has too few words; `template`: not searched for, since all its n-grams are in too many
+        other items.
     """
 
     set: str
@@ -30,7 +33,7 @@ class ItemRow(msgspec.Struct):
 
 
 def with_search(rows: Sequence[ItemRow], index: Index, rules: Rules) -> Iterator[ItemRow]:
-    """Yields the rows of all items, in the order of the index, with how each is looked for."""
+    """Yields the rows of all items, in the order of the index, with their kind of search."""
     counts = ngrams_of_items(index, np.zeros(len(index.keys), dtype=np.bool_))
     for row, count in zip(rows, counts.tolist(), strict=True):
         search: Search = "ngrams" if row.words >= rules.words else "whole"
@@ -40,7 +43,7 @@ def with_search(rows: Sequence[ItemRow], index: Index, rules: Rules) -> Iterator
 
 
 def ngrams_of_items(index: Index, muted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Returns how many n-grams of each item count (items,). muted: (n-grams,) those that do not."""
+    """Returns the number of counting n-grams of each item (items,). muted: (n-grams,) those that do not count."""
     has = index.ngrams != NO_NGRAM
     if len(muted):
         has &= ~muted[index.ngrams]

@@ -1,4 +1,4 @@
-"""`on_contamination`: the row rule that takes documents, or spans of them, out of the corpus."""
+"""`on_contamination`: the row rule that removes documents, or spans of them, from the corpus."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _PREFIX, _SHARE, _ITEM = f"{ATTRIBUTE}__", "__share", "__item"
 
 
 def contamination_rules(action: str) -> list[RuleSet]:
-    """Returns the set with the rule of an action; none for `report`."""
+    """Returns the set of rules for an action; none for `report`."""
     if action == "report":
         return []
     drops = (ATTRIBUTE,) if action == "remove_document" else ()
@@ -53,7 +53,7 @@ def without_spans(share: float) -> Callable[[Row], Verdict]:
 
 
 def _held(attributes: Attributes, share: float) -> Iterator[tuple[str, Span, float]]:
-    """Yields benchmark, span and item of each span of an item of which a document holds a share, or more."""
+    """Yields benchmark, span and item for each span of the items of which a document holds at least a share."""
     for key, numbers in attributes.items():
         if key.startswith(_PREFIX) and key.endswith(_ITEM):
             name = key.removeprefix(_PREFIX).removesuffix(_ITEM)

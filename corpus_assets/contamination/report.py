@@ -1,4 +1,4 @@
-"""The asset `contamination_report`: how much of each benchmark is in the corpus, and where most of it is."""
+"""The asset `contamination_report`: how much of each benchmark is in the corpus, and the worst documents."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ WORST = 20
 _SHOWN = 100
 SHARED = "alike"
 FOUND = "benchmarks"
-"""Counters: what was found of each benchmark."""
+"""Counters: the findings for each benchmark."""
 
 
 @dataclass
@@ -46,10 +46,10 @@ class Document:
 
 @dataclass
 class Tally:
-    """What is found of all items, added shard by shard. Memory: some bytes per item.
+    """The findings on all items, added shard by shard. Memory: some bytes per item.
 
-    names: of the sets, whose rows follow each other in this order. limit: share of an item from which a document holds
-    it.
+    names: of the sets, in the order of their rows.
+    limit: share of an item from which on a document holds it.
     """
 
     names: Sequence[str]
@@ -95,7 +95,7 @@ class Tally:
         self.worst[name] = sorted([*self.worst[name], *new], key=lambda document: document.rank)[:WORST]
 
     def numbers(self, name: str, counting: NDArray[np.int64]) -> dict[str, Any]:
-        """Returns the numbers of one set. counting: how many n-grams of each item count."""
+        """Returns the numbers of one set. counting: number of counting n-grams of each item."""
         ours = [number for number, row in enumerate(self.rows) if row.set == name]
         searched = [number for number in ours if self.rows[number].search in ("ngrams", "whole")]
         largest = self.largest[ours]
@@ -112,7 +112,7 @@ class Tally:
         }
 
     def shared(self, name: str, common: NDArray[np.float64]) -> int:
-        """Returns how many items of a set are held to no larger a share than what other items have too.
+        """Returns how many items of a set are held only to the share that they have in common with other items.
 
         common: the share of each item's n-grams that are in many items.
         """
@@ -121,7 +121,7 @@ class Tally:
         return int(np.count_nonzero(held & (common >= self.limit) & (common > 0)))
 
     def worst_items(self, name: str) -> list[dict[str, Any]]:
-        """Returns the items of a set that most documents hold pieces of."""
+        """Returns the items of a set with pieces in most documents."""
         ours = [number for number, row in enumerate(self.rows) if row.set == name and self.documents_of[number]]
         ours.sort(key=lambda number: (-self.documents_of[number], -self.largest[number], number))
         return [
@@ -136,7 +136,7 @@ class Tally:
 
 
 def contamination_report(task: Task) -> None:
-    """Writes for every benchmark the items that documents hold pieces of, and the worst documents."""
+    """Writes for every benchmark the items with pieces in documents, and the worst documents."""
     index, _ = stored_index(task.input("benchmark_ngrams"))
     muted = np.zeros(len(index.keys), dtype=np.bool_)
     muted[task.input("boilerplate_ngrams").array(".npy")] = True
@@ -163,7 +163,7 @@ def contamination_report(task: Task) -> None:
 
 
 def _statistics(report: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns what the web UI shows: the numbers of each set, and its worst document."""
+    """Returns the numbers of each set and its worst document, for the web UI."""
     shown: dict[str, Any] = {}
     for name, found in report.items():
         shown[f"{name}: items touched"] = found["touched"]
@@ -197,7 +197,7 @@ def _names(
 
 
 def report_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a sentence for each benchmark: how many of its items are in the corpus, and which were not looked for."""
+    """Yields a sentence for each benchmark: how many of its items are in the corpus, and which were not searched."""
     share = settings["contamination"]["share"]
     for partition in partitions:
         for name, found in partition.counters(FOUND).items():

@@ -1,4 +1,4 @@
-"""Looks the n-grams of documents up in the index of a benchmark's."""
+"""Looks up the n-grams of documents in the index of benchmark items."""
 
 from typing import TypeVar
 
@@ -20,9 +20,9 @@ _NOTHING: Hits = np.empty((0, 3), dtype=np.uint32)
 
 
 class Searcher:
-    """An index that is ready to be searched.
+    """An index prepared for searching.
 
-    It holds two to four bytes per n-gram; the arrays of the index may be mapped files, which stay there.
+    It holds two to four bytes per n-gram; the arrays of the index may be mapped files.
     """
 
     def __init__(self, index: Index, words: int, shortest: int, punctuation: str) -> None:
@@ -40,7 +40,7 @@ class Searcher:
         self._ngrams = ngrams
 
     def find(self, text: str) -> Hits:
-        """Returns where n-grams of the index stand in a text, those of full length first, each in text order."""
+        """Returns the occurrences of the index's n-grams in a text, those of full length first, each in text order."""
         hashes, starts, ends = word_hashes(text, self._punctuation)
         found = [hits for words in self._windows if len(hits := self._find(hashes, words))]
         if not found:
@@ -61,7 +61,7 @@ class Searcher:
 
 
 def _read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Returns the same array as kernels are compiled for it, whether it is a mapped file or not."""
+    """Returns the array with the type that kernels are compiled for, whether it is a mapped file or not."""
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""What documents of train hold of the items of benchmarks; workers look for it, so Dagster is not loaded here."""
+"""The shares of benchmark items in documents of train. Workers compute them, so Dagster is not loaded here."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ Shares = Mapping[int, float]
 
 
 def shares_in(chunk: Record, storage: Storage, ngrams: Record, boilerplate: Record) -> Shares | str:
-    """Returns what the documents of a chunk hold of the items, or why the chunk cannot be read."""
+    """Returns the shares of items in the documents of a chunk, or why the chunk cannot be read."""
     index, rules = stored_index(Partition(storage, ngrams))
     searcher = Searcher(index, rules.words, rules.shortest, rules.punctuation)
     evidence = Evidence(index, np.asarray(Partition(storage, boilerplate).array(".npy")))

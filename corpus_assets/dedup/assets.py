@@ -30,8 +30,8 @@ STAGES = [
         group="deduplication",
         unit_in="documents",
         unit_out="documents",
-        description="MinHash signature of every document, over the shingles of its cleaned text, and the sketch that "
-        "candidates are checked with.",
+        description="MinHash signature of every document, over the shingles of its cleaned text, and the sketch "
+        "for checking candidates.",
         partitioning=Partitioning.SHARD,
         compute=minhashes,
         code_version="2",
@@ -50,8 +50,8 @@ STAGES = [
         group="deduplication",
         unit_in="documents",
         unit_out="documents",
-        description="Keys by which documents meet: one of 64 bits per band and document, and the digest of each text. "
-        "Short documents take no part, featureless ones in no band.",
+        description="Keys for pairing documents: 64 bits per band and document, and the digest of each text. "
+        "Short documents have none; featureless ones have none in any band.",
         partitioning=Partitioning.SHARD,
         compute=band_keys,
         code_version="3",
@@ -91,8 +91,8 @@ STAGES = [
         group="deduplication",
         unit_in="documents",
         unit_out="pairs",
-        description="Candidate pairs of one band over all shards: documents with equal keys, as a star per key; later "
-        "copies of equal texts take no part.",
+        description="Candidate pairs of one band over all shards: documents with equal keys, as a star per key, "
+        "without later copies of equal texts.",
         partitioning=Partitioning.BAND,
         compute=duplicate_pairs,
         code_version="3",
@@ -148,7 +148,7 @@ STAGES = [
         group="deduplication",
         unit_in="documents",
         unit_out="cluster members",
-        description="Clusters of near-duplicates: every member, the document kept in its stead, and the cluster size.",
+        description="Clusters of near-duplicates: every member, the document kept instead, and the cluster size.",
         partitioning=Partitioning.NONE,
         compute=components,
         code_version="2",
@@ -172,7 +172,7 @@ STAGES = [
         hooks=ComponentsHooks(),
         columns={
             "member": "uint32: number of a document of the cluster",
-            "kept": "uint32: number of the document kept in its stead",
+            "kept": "uint32: number of the document that is kept instead",
             "size": "uint32: documents of the cluster",
         },
         kinds=("numba", "networkit"),
@@ -182,7 +182,7 @@ STAGES = [
         group="deduplication",
         unit_in="documents",
         unit_out="documents",
-        description="Which documents of a shard are duplicates, of which kept document, in a cluster of what size.",
+        description="The duplicates of a shard, each with its kept document and the size of its cluster.",
         partitioning=Partitioning.SHARD,
         compute=duplicates,
         code_version="2",
@@ -192,7 +192,7 @@ STAGES = [
             "id": "string: of the document in the same row",
             "attributes": "json: `duplicate` if it goes, with the size of its cluster",
             "source": "string: of the document",
-            "kept": "json: the document kept in its stead",
+            "kept": "json: the document that is kept instead",
         },
         kinds=("jsonl", "dolma"),
     ),

@@ -1,4 +1,4 @@
-"""The asset `band_keys`: the keys by which the documents of a shard meet others, one per band, and their digests."""
+"""The asset `band_keys`: a key per band by which the documents of a shard are paired, and their digests."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from resources.stage.task import Task
 def band_keys(task: Task) -> None:
     """Writes a shard's band keys, shape (bands, rows), and the digests of its texts by range.
 
-    Documents that take no part have the key 0, and no digest.
+    Excluded documents have the key 0, and no digest.
     """
     signed = task.input("minhashes")
     signatures = signed.array(".signatures.npy")

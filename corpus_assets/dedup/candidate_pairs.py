@@ -21,8 +21,8 @@ from resources.stage.task import Task
 def candidate_pairs(task: Task) -> None:
     """Writes the different pairs of a range of later documents, each with the sketch of its later document.
 
-    Each range of first documents is a segment: its partition of `verified_pairs` needs no other sketches than those of
-    its own documents.
+    Each range of first documents is a segment, so that its partition of `verified_pairs` needs only the sketches of its
+    own documents.
     """
     bands, numbering = task.inputs("duplicate_pairs"), numbering_of(task.inputs("minhashes"), ".sketch.npy")
     require_numbering(numbering, bands, ".shards.json")

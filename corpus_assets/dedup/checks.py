@@ -1,4 +1,4 @@
-"""The blocking check between the clusters and the stages that read them: no source loses more than it may."""
+"""The blocking check between the clusters and the stages that read them: no source loses too much."""
 
 from inspect import getdoc
 from itertools import islice
@@ -17,8 +17,8 @@ RETENTION = "retention_of_sources"
 def retention_of_sources(corpus: Built) -> dg.AssetChecksDefinition:
     """No source loses a larger share of its documents to deduplication than `dedup.max_loss` allows.
 
-    While one does, nothing is made of the clusters: look at the worst of them, below, then change the configuration
-    or raise the limit.
+    While one does, the clusters are not used: look at the worst ones below, then change the configuration or raise the
+    limit.
     """
 
     @dg.asset_check(
@@ -40,7 +40,7 @@ def retention_of_sources(corpus: Built) -> dg.AssetChecksDefinition:
 
 
 def _worst(corpus: Built, components: Partition, *, with_texts: bool) -> str:
-    """Returns the worst clusters as Markdown; looks up texts only if asked to, since that reads whole shards."""
+    """Returns the worst clusters as Markdown; reads texts only on request, since that reads whole shards."""
     try:
         report = components.json("report.json")
         texts = _texts(corpus, sampled(report)) if with_texts else {}

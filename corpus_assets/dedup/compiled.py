@@ -1,4 +1,4 @@
-"""Which compiled functions the assets call under a configuration: a build compiles these, and no others, ahead."""
+"""The kernels that the assets call under a configuration; a build compiles exactly these ahead."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ SIGNING = {
 
 
 def of_minhashes(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns what signs and sketches cleaned texts."""
+    """Returns the kernels that sign and sketch cleaned texts."""
     return (
         DOCUMENT_TEXTS,
         f"{KERNELS}.cleaning.clean",
@@ -26,13 +26,13 @@ def of_minhashes(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def of_verified_pairs(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns what compares two documents."""
+    """Returns the kernels that compare two documents."""
     by_text = (*COMPARE, *EXACT)
     return {"none": (), "signature": COMPARE, "two_sided": by_text, "exact": by_text}[settings["dedup"]["verify"]]
 
 
 def of_components(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns what finds clusters, and what examines them."""
+    """Returns the kernels that find and examine clusters."""
     forest = (f"{KERNELS}.forest.merge", f"{KERNELS}.forest.flatten")
     guard = {"off": (), "report": COMPARE, "split": (*COMPARE, f"{KERNELS}.growth.grow")}
     return (*forest, *guard[settings["dedup"]["guard"]["action"]])

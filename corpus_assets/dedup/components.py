@@ -1,4 +1,4 @@
-"""The asset `components`: clusters of near-duplicates over the whole corpus, and the document kept of each."""
+"""The asset `components`: clusters of near-duplicates over the whole corpus, and their kept documents."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +36,7 @@ from resources.stage.task import Task
 
 
 def components(task: Task) -> None:
-    """Joins the pairs into clusters, chooses the document to keep of each, and examines the suspicious ones."""
+    """Joins the pairs into clusters, chooses the kept document of each, and examines suspicious ones."""
     documents = task.inputs("normalized_documents")
     numbering = numbering_of(documents)
     paired = [task.inputs("exact_duplicates"), task.inputs("verified_pairs")]
@@ -70,7 +70,7 @@ def _by_later(numbering: Numbering, exact: Sequence[Partition]) -> Edges:
 
 
 def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -> Worst:
-    """Splits the clusters that the guard splits; returns the worst ones, and the largest that were not suspicious."""
+    """Splits clusters as the guard decides; returns the worst ones, and the largest unsuspicious ones."""
     sketches, sketched = sketches_of(task, numbering)
     worst = Worst()
     guard_clusters(
@@ -87,7 +87,7 @@ def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -
 
 
 def _rules(task: Task, bits: int) -> GuardRules:
-    """Returns the rules of the guard; by default they hold documents to the threshold of pairs."""
+    """Returns the rules of the guard; by default they use the threshold of pairs."""
     action, max_cluster, resemblance, max_examined = (
         task[f"dedup.guard.{name}"] for name in ("action", "max_cluster", "resemblance", "max_examined")
     )
@@ -127,7 +127,7 @@ def _facts(task: Task, numbering: Numbering) -> Facts:
 
 
 def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Counter[str]:
-    """Writes every member of a cluster with the document kept and the size; returns how many documents go by source."""
+    """Writes every member of a cluster with the kept document and the size; returns removed documents by source."""
     kept_documents = settled.kept_for_others()
     hashes, places = _write_ids(task, numbering, kept_documents), Places(kept_documents, numbering.total)
     removed: Counter[str] = Counter()
@@ -151,7 +151,7 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
 
 
 def _write_ids(task: Task, numbering: Numbering, kept: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.uint64]:
-    """Writes the ids of the documents that are kept while others go; returns a hash of each."""
+    """Writes the ids of the kept documents of clusters; returns a hash of each."""
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
     end = 0
     with (

@@ -1,7 +1,7 @@
 """Numbers that plain code and compiled kernels share."""
 
 NO_SHINGLE = 0xFFFFFFFF
-"""Value of every slot of a signature made from no shingle at all, and the largest a slot can take."""
+"""Value of every slot of a signature without shingles, and the largest value of a slot."""
 
 LARGEST = NO_SHINGLE - 1
 """Largest value of a slot that holds a shingle, in one-permutation hashing."""

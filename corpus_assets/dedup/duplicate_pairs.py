@@ -54,7 +54,7 @@ def duplicate_pairs(task: Task) -> None:
 
 
 def _copies(exact: Sequence[Partition], total: int) -> NDArray[np.uint8]:
-    """Returns a bitmap of the documents whose text an earlier one has: total / 8 bytes."""
+    """Returns a bitmap of the documents with the text of an earlier one: total / 8 bytes."""
     return wanted((block[:, 1:] for found in exact for block in blocks_of(found.array(".npy"))), total)
 
 
@@ -79,7 +79,7 @@ def _keys_of_band(
 
 
 def _require_keys(shards: Partitions, numbering: Numbering) -> None:
-    """Raises `LedgerError` unless the files of keys are of the numbered shards, with a key of each document."""
+    """Raises `LedgerError` unless the files of keys match the numbered shards, with a key for each document."""
     if [shard.key for shard in shards] != list(numbering.shards):
         raise LedgerError("exact duplicates were found in other shards than the present ones; run `corpus build`")
     for shard, rows in zip(shards, np.diff(numbering.starts).tolist(), strict=True):

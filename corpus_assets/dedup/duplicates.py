@@ -1,4 +1,4 @@
-"""The asset `duplicates`: the documents of each shard that go, with the documents kept instead."""
+"""The asset `duplicates`: the removed documents of each shard, with the documents kept instead."""
 
 from corpus_assets.dedup.clusters.kept_ids import KeptIds
 from corpus_assets.dedup.shared import stored_numbering
@@ -14,7 +14,7 @@ def duplicates(task: Task) -> None:
     first = numbering.first(task.shard.key)
     removed = {int(member) - first: (int(kept), int(size)) for member, kept, size in block if member != kept}
     kept_ids = KeptIds(*(clusters.array(f"kept.{column}.npy") for column in ("documents", "ends", "ids")))
-    # Nothing reads a table of these flags, and the digest says when they change.
+    # No stage reads a table of these flags, and the digest shows when they change.
     with task.attributes("duplicates", flag_table=None) as out:
         for row, document in enumerate(attribute_rows(task.input("short_documents").lines())):
             if row not in removed:

@@ -20,7 +20,7 @@ _RANGE = 1 << 20
 
 
 def exact_duplicates(task: Task) -> None:
-    """Writes the pairs of documents with equal texts whose digests lie in a range, each with the first of its kind."""
+    """Writes the pairs of documents with equal texts whose digests lie in a range, each with the first one."""
     shards, numbering = task.inputs("band_keys"), numbering_of(task.inputs("short_documents"), ".short.npy")
     half, spill = task.memory // 2, task.scratch
     found: Iterator[Edges] = iter(())
@@ -36,7 +36,7 @@ def exact_duplicates(task: Task) -> None:
 
 
 def _texts(shards: Partitions, numbering: Numbering, key: str, memory: int) -> Iterator[tuple[Digests, Documents]]:
-    """Yields the digests of a range in blocks, in the order of shards, and the numbers of the documents they are of."""
+    """Yields the digests of a range in blocks, in the order of shards, and the numbers of their documents."""
     spans, firsts, dtype = spans_of(shards, key), numbering.bounds, numbering.dtype
     for run in small_arrays(shards, DIGESTS, digest_rows(SMALL), memory):
         starts, stops = spans[run.partitions].T

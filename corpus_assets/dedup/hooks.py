@@ -1,4 +1,4 @@
-"""What a build asks of the stages of deduplication: parameters that follow from the configuration, gate and notes."""
+"""Hooks of the stages of deduplication: derived parameters, gate and notes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from resources.stage.partition import Partition
 
 
 class MinhashesHooks(Hooks):
-    """Those of signatures: ones of differently cleaned texts must not be compared."""
+    """Hooks of signatures: those of differently cleaned texts must not be compared."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -38,9 +38,10 @@ class MinhashesHooks(Hooks):
 
 @dataclass(frozen=True)
 class BandKeysHooks(Hooks):
-    """Those of band keys. left_out: attributes that the mix leaves out, besides those of deduplication itself.
+    """Hooks of band keys.
 
-    Documents without a shingle may pair in the reference; but a check would find nothing to compare.
+    left_out: attributes that the mix leaves out, besides those of deduplication itself. Documents without a shingle may
+    pair in the reference, but a check would have nothing to compare.
     """
 
     left_out: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ class BandKeysHooks(Hooks):
 
 
 class OrderedHooks(Hooks):
-    """Those of a stage that depends on the order of sources, which decides which document of a cluster comes first."""
+    """Hooks of a stage that depends on the order of sources, and so on the first document of a cluster."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -61,9 +62,10 @@ class OrderedHooks(Hooks):
 
 
 class PairsHooks(OrderedHooks):
-    """Those of the pairs of a band. If pairs are checked, neighbours in a bucket are paired too.
+    """Hooks of the pairs of a band.
 
-    For the first document of a bucket may turn out unlike a later one.
+    If pairs are checked, neighbours in a bucket are paired too, because the first document of a bucket may turn out
+    unlike a later one.
     """
 
     @override
@@ -72,7 +74,7 @@ class PairsHooks(OrderedHooks):
 
 
 class CandidatesHooks(Hooks):
-    """Those of candidate pairs, which carry a sketch if they are checked."""
+    """Hooks of candidate pairs, which include a sketch if they are checked."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -80,7 +82,7 @@ class CandidatesHooks(Hooks):
 
 
 class VerifiedHooks(CandidatesHooks):
-    """Those of verified pairs."""
+    """Hooks of verified pairs."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -93,7 +95,7 @@ class VerifiedHooks(CandidatesHooks):
 
 
 class ComponentsHooks(OrderedHooks):
-    """Those of clusters: the guard may hold documents to the threshold of pairs, and no source may lose too much."""
+    """Hooks of clusters: the guard may use the threshold of pairs, and no source may lose too much."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:

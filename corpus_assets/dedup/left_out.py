@@ -1,4 +1,4 @@
-"""Documents that the mix leaves out anyway: no other document may go in their favour, so they take no part."""
+"""Documents that the mix leaves out anyway: they are excluded, so that no document is removed in their favour."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ _BY_DEDUP = {"short_documents", "duplicates"}
 
 
 def beside_left_out(stages: Sequence[Stage], leave_out: Sequence[str]) -> list[Stage]:
-    """Returns the stages; band keys read the attributes of `leave_out` that are not made of band keys themselves."""
+    """Returns the stages; band keys read the attributes of `leave_out` that are not made from band keys."""
     known = {stage.name: stage for stage in stages}
     names = [name for name in leave_out if name not in _BY_DEDUP and _is_attribute(known.get(name))]
     asked = [name for name in names if "band_keys" not in _read_for(name, known)]
@@ -25,7 +25,7 @@ def beside_left_out(stages: Sequence[Stage], leave_out: Sequence[str]) -> list[S
 
 
 def is_left_out(task: Task, rows: int) -> NDArray[np.bool_]:
-    """Returns which documents of a shard such an attribute flags, shape (rows,); `LedgerError` for other rows."""
+    """Returns which documents of a shard such an attribute flags, shape (rows,); `LedgerError` for mismatched rows."""
     found = np.zeros(rows, dtype=np.bool_)
     for name in task.parameters.get(LEFT_OUT, ()):
         flags = np.fromiter(task.input(name).flags(), dtype=np.bool_)
@@ -36,12 +36,12 @@ def is_left_out(task: Task, rows: int) -> NDArray[np.bool_]:
 
 
 def _is_attribute(stage: Stage | None) -> bool:
-    # Anything else is refused by its name once all stages are known.
+    # Unknown names are refused once all stages are known.
     return stage is not None and (stage.partitioning, stage.io) == (Partitioning.SHARD, "documents")
 
 
 def _read_for(name: str, known: Mapping[str, Stage]) -> set[str]:
-    """Returns all assets that one is made of."""
+    """Returns all assets that one is made from."""
     found: set[str] = set()
     frontier = [name]
     while frontier:

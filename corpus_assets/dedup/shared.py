@@ -25,7 +25,7 @@ ORDER = "order of sources"
 NEIGHBOURS = "pairs of neighbours"
 PAIR_THRESHOLD = "dedup.threshold"
 LOSSES = "losses"
-"""Counters of `components`: what each source loses, and how many clusters could not be examined."""
+"""Counters of `components`: the losses of each source, and the number of clusters that could not be examined."""
 
 FEATURELESS = "featureless documents take part"
 LEFT_OUT = "left out of the mix"
@@ -36,7 +36,7 @@ SHORT, EXCLUDED = ".short.npy", "dedup.short_documents"
 SKETCHED = "candidates with sketches"
 SURE = "sketches say that a pair counts"
 STARTS = "starts of ranges"
-"""Counters of files whose rows lie by range: where each range starts, and the number of rows."""
+"""Counters of files with rows in order of ranges: the start of each range, and the number of rows."""
 
 _BLOCK = 1 << 18
 
@@ -48,7 +48,7 @@ def scheme_of(task: Task) -> Sketched:
 
 def stored_scheme(shards: Sequence[Partition]) -> Any:
     """Returns the scheme stored next to the arrays of all shards, as plain values; `LedgerError` if they differ."""
-    # Thousands of shards have one scheme: a file is not opened if one with the same digest was.
+    # Thousands of shards have the same scheme: only one file with each digest is opened.
     differing: dict[str, Partition] = {}
     for shard in shards:
         differing.setdefault(shard.file(".scheme.json").digest, shard)
@@ -61,13 +61,13 @@ def stored_scheme(shards: Sequence[Partition]) -> Any:
 
 
 def takes_part(task: Task, short_documents: Partition) -> NDArray[np.bool_]:
-    """Returns which rows of a shard may be duplicates at all, as a new array."""
+    """Returns a new array of the rows of a shard that may be duplicates."""
     short = np.array(short_documents.array(SHORT))
     return ~short if task[EXCLUDED] == "exclude" else np.ones(len(short), dtype=np.bool_)
 
 
 def numbers_that_take_part(task: Task, short_documents: Partitions) -> list[int]:
-    """Returns how many rows of each shard may be duplicates at all."""
+    """Returns the number of rows of each shard that may be duplicates."""
     counts: list[int] = []
     for run in small_arrays(short_documents, SHORT, np.dtype(np.bool_), task.memory):
         if run.rows is None:
@@ -96,7 +96,7 @@ def stored_numbering(whole: Partition) -> Numbering:
 
 @lru_cache(maxsize=1)
 def _numbering(table: bytes) -> Numbering:
-    # The shards of a corpus are read one after the other, and each needs that of all.
+    # Shards are read one after the other, and each needs the numbering of all.
     return Numbering.of((row["shard"], row["rows"]) for row in msgspec.json.decode(table))
 
 
@@ -109,30 +109,30 @@ def require_numbering(numbering: Numbering, paired: Sequence[Partition], suffix:
 
 
 def save_numbering(task: Task, path: str, numbering: Numbering) -> None:
-    """Writes the numbers with which a partition is made, for those who read it."""
+    """Writes the numbering with which a partition is made, for its readers."""
     task.save_bytes(path, _table(numbering), rows=len(numbering.shards))
 
 
 @lru_cache(maxsize=1)
 def _table(numbering: Numbering) -> bytes:
-    # Each range and band writes that of all shards.
+    # Each range and band writes the numbering of all shards.
     return json_content(numbering.table())
 
 
 def ranges_of(task: Task, numbering: Numbering) -> DocumentRanges:
-    """Returns the ranges of document numbers under the configuration of a stage that reads `dedup.ranges`."""
+    """Returns the ranges of document numbers for a stage that reads `dedup.ranges`."""
     return DocumentRanges(numbering.total, task["dedup.ranges"])
 
 
 def range_number(key: str) -> int:
-    """Returns the number of the range that a partition is."""
+    """Returns the number of a partition's range."""
     return int(key.removeprefix("range-"))
 
 
 def save_by_range(task: Task, path: str, rows: Buckets, dtype: DTypeLike, shape: tuple[int, ...] = ()) -> int:
     """Writes the rows of all ranges one after the other to a `.npy` file; returns their number.
 
-    Each range is a segment. The file holds rows of `shape` and `dtype`, which are the same bytes.
+    Each range is a segment. `shape` and `dtype` describe the same bytes in the file.
     """
     starts = [0]
     with task.array(path, dtype, shape) as out:
@@ -148,7 +148,7 @@ def save_by_range(task: Task, path: str, rows: Buckets, dtype: DTypeLike, shape:
 
 
 def save_starts(task: Task, starts: list[int]) -> None:
-    """Records where each range starts in a file, and the number of rows; a fan-in opens no file for that."""
+    """Records the start of each range in a file, and the number of rows, so that a fan-in opens no file for that."""
     task.save_counters(STARTS, {"starts": starts})
 
 
@@ -168,14 +168,14 @@ def _starts(partitions: Partitions) -> NDArray[np.int64]:
 
 
 def segment_rows(partitions: Partitions, suffix: str, key: str, row: DTypeLike) -> Iterator[NDArray[Any]]:
-    """Yields the rows of a range of all partitions in blocks, as `row`; reads nothing of those that have none."""
+    """Yields the rows of a range of all partitions in blocks, as `row`; does not read partitions without any."""
     for partition, (start, stop) in zip(partitions, spans_of(partitions, key).tolist(), strict=True):
         if stop > start:
             yield from partition.segment_blocks(suffix, key, row, start, stop)
 
 
 def blocks_of(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yields a mapped array in blocks, so that little of it is held."""
+    """Yields a mapped array in blocks, so that little of it is in memory."""
     for start in range(0, len(array), _BLOCK):
         yield np.array(array[start : start + _BLOCK])
 

@@ -43,7 +43,7 @@ def verified_pairs(task: Task) -> None:
 def _checked(
     task: Task, candidates: Partitions, numbering: Numbering, on_by_text: Callable[[int], None]
 ) -> Iterator[Edges]:
-    """Yields the pairs that count; calls `on_by_text` with the numbers of those whose texts are compared."""
+    """Yields the verified pairs; calls `on_by_text` with the numbers of pairs whose texts are compared."""
     sketches, sketched = sketches_of(task, numbering)
     row = row_type(numbering.total, sketched.bits // 64 if task[SKETCHED] else 0)
     rows = segment_rows(candidates, ".npy", task.key, row)
@@ -66,7 +66,7 @@ def _checked(
 
 
 def _texts(shards: Sequence[Partition], numbering: Numbering, bitmap: NDArray[np.uint8]) -> Iterator[tuple[int, str]]:
-    """Yields the number and text of each document in a bitmap; opens no shard without any."""
+    """Yields the number and text of each document in a bitmap; opens only shards with such documents."""
     for position in np.flatnonzero(perhaps_occurring(bitmap, numbering.starts)).tolist():
         start, stop = numbering.starts[position : position + 2]
         chosen = occurring(bitmap, start, stop)

@@ -44,9 +44,9 @@ class Changed(msgspec.Struct):
 
 
 class Difference(msgspec.Struct):
-    """What differs between two sides.
+    """The differences between two sides.
 
-    old, new: what they are, and when the newest partition of each was made. documents: by source; None if a side is no
+    old, new: their names, and when the newest partition of each was made. documents: by source; None if a side is no
     store, for the reason in `no_documents`.
     """
 
@@ -71,7 +71,7 @@ class Difference(msgspec.Struct):
 
 
 def compared(old: Numbers, new: Numbers, names: tuple[str, str]) -> Difference:
-    """Returns what differs in the numbers of two sides. names: what they are.
+    """Returns the differences in the numbers of two sides. names: of the sides.
 
     Only numbers that both counted are compared. If records are compared with a report, values of the configuration and
     assets that one of them does not have are left out: they know different parts.
@@ -91,7 +91,7 @@ def compared(old: Numbers, new: Numbers, names: tuple[str, str]) -> Difference:
 
 
 def compared_sides(old: Side, new: Side, asset: str, examples: int) -> Difference:
-    """Returns what differs between two sides, their documents too if both are stores. asset: whose documents."""
+    """Returns the differences between two sides, including documents if both are stores. asset: whose documents."""
     found = compared(old.numbers, new.numbers, (old.what, new.what))
     sides = [side.documents(asset) for side in (old, new)]
     if sides[0] is None or sides[1] is None:

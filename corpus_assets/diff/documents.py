@@ -1,4 +1,4 @@
-"""Which documents two stores do not have in common: by id and digest of the text, in bounded memory."""
+"""Finds the documents that two stores do not share, by id and digest of the text, in bounded memory."""
 
 from collections.abc import Iterator, Sequence
 from tempfile import TemporaryFile

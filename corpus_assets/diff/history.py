@@ -1,4 +1,4 @@
-"""The numbers of a store after each build, which are kept small, so that today can be compared with yesterday.
+"""The numbers of a store after each build, in a compact form, for comparisons with earlier states.
 
 Commit records hold the present alone. A build that changed something adds a file to `history/`; no record names these
 files, no stage reads them, and nothing depends on them.
@@ -37,7 +37,7 @@ class Entry(msgspec.Struct):
 def keep(storage: Storage, numbers: Numbers, now: datetime | None = None) -> None:
     """Adds the numbers after a build, and removes the oldest of more than `KEPT` entries.
 
-    It only tells people what was: a store that cannot take it fails no build.
+    This is only information: failing to write it fails no build.
     """
     time = (now or datetime.now(UTC)).strftime(_TIME)
     with suppress(OSError, CorpusError):
@@ -71,7 +71,7 @@ def read(storage: Storage, entry: Entry) -> Numbers | None:
 
 
 def before(storage: Storage, present: Numbers) -> tuple[Entry, Numbers] | None:
-    """Returns the last build that left another content than there is now; None if none is kept."""
+    """Returns the last kept build with other content than the present one; None if there is none."""
     for entry in reversed(entries(storage)):
         numbers = read(storage, entry)
         if numbers is not None and not same_content(numbers, present):
@@ -80,7 +80,7 @@ def before(storage: Storage, present: Numbers) -> tuple[Entry, Numbers] | None:
 
 
 def since(storage: Storage, asked: str) -> tuple[Entry, Numbers]:
-    """Returns the state of a store at a time: what the last build up to then left.
+    """Returns the state of a store at a time: after the last build before it.
 
     asked: a day (its end), or a day and a time, in UTC. Raises `ConfigError` if that is no time, or nothing as old is
     kept.

@@ -1,1 +1,1 @@
-"""What a build will give and cost, from samples of the corpus that are really built."""
+"""Estimates the results and costs of a build from samples of the corpus that are really built."""

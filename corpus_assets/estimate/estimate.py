@@ -1,4 +1,4 @@
-"""What a whole build gives and costs, stage by stage, from a few sample builds and from what was built before."""
+"""The results and costs of a whole build, stage by stage, from a few sample builds and earlier builds."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Estimate:
 
     @property
     def due_cpu(self) -> float:
-        """CPU seconds of what is not fresh now, without the start."""
+        """CPU seconds of partitions that are not fresh, without the start."""
         return sum(one.cpu.value * one.due for one in self.stages)
 
 

@@ -1,4 +1,4 @@
-"""From samples to the whole: a line through a small and several larger samples, and how far the latter scatter."""
+"""Extrapolates from samples: a line through a small and several larger samples, and the scatter of the latter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STEPS: Final = 60
 
 @dataclass(frozen=True)
 class Point:
-    """What a sample gave. size: of the sample, such as bytes of text. value: a count, seconds or bytes."""
+    """The result of a sample. size: of the sample, such as bytes of text. value: a count, seconds or bytes."""
 
     size: float
     value: float
@@ -36,7 +36,7 @@ class Guess:
 
     @property
     def error(self) -> float:
-        """Half an interval of 95 % for the spread between blocks; it knows nothing of what grows unlike the samples."""
+        """Half an interval of 95 % for the spread between blocks, if the whole grows like the samples."""
         if len(self.blocks) < 2:
             return 0.0
         mean = sum(self.blocks) / len(self.blocks)
@@ -68,7 +68,7 @@ def total(guesses: Iterable[Guess]) -> Guess:
 def line(small: Point, blocks: Sequence[Point]) -> tuple[float, float]:
     """Returns the fixed part and the slope of the line through a small sample and the mean of larger ones.
 
-    Neither is negative: what falls as samples grow is taken as fixed, and what would be below nothing as all slope.
+    Neither is negative: decreasing values count as fixed, and values with a negative fixed part as slope only.
     """
     size, value = _mean(one.size for one in blocks), _mean(one.value for one in blocks)
     grown = size - small.size

@@ -1,6 +1,6 @@
-"""What a whole build costs, as far as that is known without reading raw files: from records, or the last estimate.
+"""The cost of a whole build, if it is known without reading raw files: from records, or the last estimate.
 
-An estimate is kept in the cache folder of the user, for this corpus.yaml as it is; another configuration has none.
+An estimate is kept in the cache folder of the user, for exactly this corpus.yaml.
 """
 
 from __future__ import annotations

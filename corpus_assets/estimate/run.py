@@ -28,13 +28,13 @@ from resources.planning.planner import Planner
 
 BLOCKS: Final = 3
 MOST_READ: Final = 48 << 20
-"""Raw bytes that are read for each sample, unless one file of each source is more."""
+"""Most raw bytes that are read for each sample, unless one file of each source has more."""
 
 _SMALL: Final = 500_000
 """Raw bytes that the first samples stand for."""
 
 _LEAST: Final = 4
-"""Times the first samples that a block is at least, even if that takes longer: from less, nothing can be told."""
+"""Least size of a block, as a multiple of the first samples, even if that takes longer: smaller show nothing."""
 
 _LARGEST: Final = 0.5
 """Share of the rows of a block at most."""
@@ -42,7 +42,7 @@ _LARGEST: Final = 0.5
 
 @dataclass(frozen=True)
 class Result:
-    """An estimate, and what it is made of.
+    """An estimate and its basis.
 
     read, raw: bytes of the raw files that were read, and of all.
     files, of: how many these are.
@@ -102,7 +102,7 @@ class _Making:
         """Returns all samples. small: share of the rows that the first ones take. until: when they should be there."""
         small = min(small, _LARGEST / _LEAST)
         cold = self._build(small, "a small sample, for what the start costs")
-        # A build is a process that loads all that this one has loaded, too.
+        # A build is a process that loads everything that this one has loaded.
         cold = replace(cold, driver=cpu_seconds())
         warm = self._build(small, "another one, for what does not grow")
         blocks: list[Measured] = []

@@ -1,4 +1,4 @@
-"""Builds samples of a corpus into a temporary folder, and measures what they give and cost."""
+"""Builds samples of a corpus in a temporary folder, and measures their results and costs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TRAIN_TEXTS = "mixed_pass2"
 
 @dataclass(frozen=True)
 class Stats:
-    """What a stage cost in one build, and what it wrote. cpu, seconds: of all its partitions together."""
+    """The cost of a stage in one build, and the bytes that it wrote. cpu, seconds: of all its partitions together."""
 
     partitions: int = 0
     cpu: float = 0.0
@@ -100,7 +100,7 @@ class Place:
 
 
 class Lasting(Engine):
-    """An engine that keeps its workers when a build ends: what they have loaded is loaded once."""
+    """An engine that keeps its workers when a build ends, so that they load everything once."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -174,7 +174,7 @@ def _first(files: Sequence[Shard], most: float, seed: int) -> Iterator[Shard]:
 
 @contextmanager
 def own_home(folder: Path) -> Iterator[None]:
-    """Keeps Dagster's runs in a folder, whatever the environment says: elsewhere they would mix with the whole's."""
+    """Keeps Dagster's runs in a folder, whatever the environment says, apart from those of the corpus."""
     before = {name: os.environ.pop(name) for name in (HOME_VARIABLE, POSTGRES) if name in os.environ}
     os.environ[HOME_VARIABLE] = str(folder / FOLDER)
     try:

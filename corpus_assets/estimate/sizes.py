@@ -1,4 +1,4 @@
-"""How large samples and the whole are: bytes of text by source, and what a stage works on."""
+"""The sizes of samples and of the whole: bytes of text by source, and the input of stages."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Token streams, and from them the files of every trainer."""
+"""Token streams, and the files for trainers that are made from them."""

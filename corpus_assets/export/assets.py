@@ -139,7 +139,7 @@ def _mixture_stage(dataset: ExportedDataset) -> Stage:
     return Stage(
         name=names.mixture(dataset.name),
         group=names.group(dataset.name),
-        description="How often the documents of each source are used, so that sources have the tokens asked for.",
+        description="How often the documents of each source are used, so that sources have the requested tokens.",
         partitioning=Partitioning.NONE,
         compute=partial(_mixture, dataset=dataset),
         code_version=CODE_VERSION,
@@ -205,7 +205,7 @@ def _manifest_stage(dataset: ExportedDataset) -> Stage:
     return Stage(
         name=names.manifest(dataset.name),
         group=names.group(dataset.name),
-        description=f"What to know of {dataset.name}: tokenizer, totals and checksums of all files; index files.",
+        description=f"The manifest of {dataset.name}: tokenizer, totals and checksums of all files; index files.",
         partitioning=Partitioning.NONE,
         compute=partial(_manifest, dataset=dataset),
         code_version=CODE_VERSION,

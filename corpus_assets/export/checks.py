@@ -1,4 +1,4 @@
-"""The files of trainers' formats hold the ids of the token stream, and the manifest says what they are."""
+"""Checks that files for trainers hold the ids of the token stream, and that the manifest describes them."""
 
 from functools import partial
 
@@ -72,7 +72,7 @@ def windows_are_valid(corpus: Built, dataset: str) -> dg.AssetChecksDefinition:
 
 
 def upstream_of(corpus: Built, dataset: ExportedDataset) -> Upstream | None:
-    """Returns what the files of a dataset are made of; None if it is not all there."""
+    """Returns the input of a dataset's files; None if a part of it is missing."""
     tokenizers = current_partitions(corpus, dataset.tokenizer)
     streams = current_partitions(corpus, names.token_stream(dataset.stream))
     mixtures = current_partitions(corpus, names.mixture(dataset.name)) if dataset.values["weights"] else []

@@ -1,4 +1,4 @@
-"""Datasets in the formats of trainers, and which of them share a token stream."""
+"""Datasets in the formats of trainers, and the token streams that they share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ExportedDataset:
-    """A dataset in a trainer's format as its stages need it: plain values, so that they reach worker processes.
+    """A dataset in a trainer's format for its stages, as plain values that can be sent to workers.
 
     values: its entry in corpus.yaml; a mix names, for the datasets of each set, the assets with their token streams.
     tokenizer: the asset of its tokenizer.
@@ -73,7 +73,7 @@ class ExportedDataset:
 
     @property
     def cleaner(self) -> Cleaning:
-        """The same, as what cleans a text takes it."""
+        """The same as an object for `clean`."""
         kind = StrippedCleaning if makes_as_dolma(self.values) else Cleaning
         return kind.model_validate({key: self.values[key] for key in CLEANING})
 
@@ -106,7 +106,7 @@ def exported_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
 
 
 def streamed_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
-    """Returns the same and those in HDF5 with weights, for which tokens have to be counted."""
+    """Returns the same and those in HDF5 with weights, whose tokens must be counted."""
     first: dict[str, str] = {}
     found = []
     exports = [entry for entry in datasets if is_export(entry) or entry.get("weights")]
@@ -133,7 +133,7 @@ def _is_mix(entry: Settings) -> bool:
 
 
 def _stream_name(entry: Settings) -> str:
-    """Returns a name that equal streams have in common, and that no other dataset changes."""
+    """Returns a name that equal streams share, and that does not depend on other datasets."""
     if isinstance(entry["input"], Mapping):
         name: str = entry["name"]
         return f"{name}_files" if name in get_args(Split) else name

@@ -1,4 +1,4 @@
-"""The documents of a stream's partition, as formats write them: ids one after another, with separators."""
+"""The documents of a stream's partition for the formats: consecutive ids with separators."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class Documents:
         return replace(self, before=np.array(before, np.int64), after=np.array(after, np.int64))
 
     def without_own_separators(self) -> "Documents":
-        """Returns the documents, which have ids, without separators that are theirs: each then has one of a kind."""
+        """Returns the documents, which have ids, without their own separators, so that each has one of a kind."""
         starts, ends = self.starts, self.starts + self.lengths
         if self.before.size:
             starts = starts + (self.data[starts] == self.before[0])
@@ -141,7 +141,7 @@ class IdReader:
 
 
 def runs(sizes: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
-    """Yields ranges of things of these sizes that follow each other: as many as are `most` together, or one."""
+    """Yields ranges of consecutive items whose sizes are at most `most` together, or of one item."""
     ends, first = np.cumsum(sizes), 0
     while first < len(sizes):
         start = int(ends[first - 1]) if first else 0
@@ -159,7 +159,7 @@ def _sums(numbers: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[np.
 
 @dataclass(frozen=True)
 class Parts:
-    """The documents of some partitions of a stream, one partition after another, as often as they are asked for.
+    """The documents of some partitions of a stream, one partition after another; can be read repeatedly.
 
     of: returns the documents of a partition. Memory is that of one of them. as_counted: True if these are all documents
     of the streams, empty ones too.

@@ -1,4 +1,4 @@
-"""Documents to ids: one list per document, in order, nothing put around them."""
+"""Encodes documents: one list of ids per document, in order, without ids around them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ class Encoded:
 def encoded(documents: Iterable[Texted], tokenizer: Tokenizer, cleaning: Cleaning) -> Iterator[Encoded]:
     """Yields the ids of all documents, whose texts are cleaned first, in batches of about `BATCH_CHARACTERS`.
 
-    A document longer than that is a batch of its own. Batches have no influence on the ids. Control tokens that a text
-    spells are matched if the tokenizer was made to do so. An empty text has no ids.
+    A document longer than that is a batch of its own. Batches do not affect the ids. Control tokens that a text spells
+    are matched if the tokenizer was made to do so. An empty text has no ids.
     """
     encode = _Encoder(tokenizer)
     untouched = not (cleaning.ftfy or cleaning.wikitext)

@@ -1,4 +1,4 @@
-"""What is wrong with the files of trainers' formats; workers look for it, so Dagster is not loaded here."""
+"""Finds faults of files for trainers. Workers do this, so Dagster is not loaded here."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from resources.storage.interface import Storage
 
 @dataclass(frozen=True)
 class Upstream:
-    """The records of what the files of a dataset are made of; small enough to send to a worker.
+    """The records of the input of a dataset's files; small enough to send to a worker.
 
     streams: by the keys of their partitions. mixture: None without weights.
     """
@@ -46,7 +46,7 @@ class Upstream:
 
 
 def faults_of(record: Record, given: Upstream) -> list[str]:
-    """Returns what is wrong with the files of a partition, in words."""
+    """Returns the faults of a partition's files, in words."""
     made = Partition(given.storage, record, compared=False)
     try:
         faults = list(_faults(made, given))
@@ -118,7 +118,7 @@ def _differences(place: Place, found: _Ids, expected: Iterator[NDArray[Any]]) ->
 
 
 def manifest_faults(made: list[Partition], manifest: Partition) -> list[str]:
-    """Returns where a manifest is not what the files are, whose bytes are read."""
+    """Returns the differences between a manifest and the files, whose bytes are read."""
     told = {entry["path"]: entry for entry in manifest.json(MANIFEST)["files"]}
     folder = manifest.file(MANIFEST).path.removesuffix(MANIFEST)
     faults = []
@@ -139,7 +139,7 @@ def manifest_faults(made: list[Partition], manifest: Partition) -> list[str]:
 
 
 def count_faults(made: list[Partition]) -> Iterator[str]:
-    """Yields it if files and what was dropped hold another number of ids than the stream with its separators."""
+    """Yields a fault if the ids in files and dropped ones are not as many as in the stream with separators."""
     totals = totals_of(made)
     given, in_files = totals.get("ids", 0), sum(place.ids for one in made for place in places_of(one))
     lost = sum(numbers["ids"] for numbers in totals["dropped"].values())

@@ -1,4 +1,4 @@
-"""A format: one object that says what its files hold, and writes those of one partition."""
+"""A format: one object that describes its files, and writes those of one partition."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from resources.stage.task import Task
 
 ROOT = "exports"
 PLACES, TOTALS = "places", "totals"
-"""Counters of a partition: where the units of each file come from (`Places`), and what was written and dropped."""
+"""Counters of a partition: the origins of each file's units (`Place`), and numbers written and dropped."""
 
 SectionT = TypeVar("SectionT", bound=Export)
 
@@ -69,7 +69,7 @@ class Build(Generic[SectionT]):
 
 
 def _text_ids(text: str | None, tokenizer: Tokenizer) -> tuple[int, ...]:
-    """Returns the ids of a text that stands around documents; control tokens in it are themselves."""
+    """Returns the ids of a text around documents, with control tokens in it matched."""
     return () if text is None else tuple(tokenizer.encode_trusted(text, bos=False).tolist())
 
 
@@ -98,7 +98,7 @@ def separator_id(name: str, section: Export, tokenizer: Tokenizer) -> int | None
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where units of a file come from, as long as they follow each other in one partition of the stream.
+    """The origin of consecutive units of a file in one partition of the stream.
 
     path: of the file.
     unit: number of the first of them in it; units: how many.
@@ -121,7 +121,7 @@ class Place(msgspec.Struct, frozen=True):
 
 @dataclass
 class Files:
-    """The files of one partition, as they are written: where their units come from, and what is in none.
+    """The files of one partition while they are written: the origins of their units, and numbers of dropped ids.
 
     by_source: documents, bytes of text and ids of each source that the partition was made of.
     """
@@ -132,7 +132,7 @@ class Files:
     by_source: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def add(self, path: str, documents: Documents, *, unit: int = 0, id_: int = 0) -> None:
-        """Says that a file holds documents whole, from its unit of that number on.
+        """Notes that a file holds whole documents, from the unit of that number on.
 
         id_: where they begin in the ids of all documents that are written of the partition.
         """
@@ -152,7 +152,7 @@ class Files:
                 found[name] += number
 
     def drop(self, reason: str, *, documents: int = 0, ids: int = 0) -> None:
-        """Counts what is in no file."""
+        """Counts ids that are in no file."""
         if documents or ids:
             found = self.dropped.setdefault(reason, {"documents": 0, "ids": 0})
             found["documents"] += int(documents)
@@ -174,7 +174,7 @@ class Format(Generic[SectionT]):
     """How files for some trainers are written.
 
     section: the options it takes.
-    words: how descriptions of its files begin.
+    words: beginning of the descriptions of its files.
     unit: what one row of a file is, for the manifest and for people, unless that is an option.
     write: writes the files of the documents of one partition of the stream, or, `together`, of all of them, one after
         another; it says what the files hold.
@@ -183,7 +183,7 @@ class Format(Generic[SectionT]):
     finish: writes what is about the files of all partitions, such as an index; it runs last.
     empty: documents without an id are written too.
     together: all files are one partition, because they are one stream of ids; or whether they are, by the options.
-    parameters: keys of corpus.yaml beside its options that its files depend on, if they are made of a split.
+    parameters: keys of corpus.yaml besides its options that its files depend on, if they are made from a split.
     spread: there is a partition per chunk of the corpus; each writes a share of the files, for which it is given the
         documents of all partitions of the stream. The first counts these.
     kernels: the compiled functions that it calls.
@@ -192,7 +192,7 @@ class Format(Generic[SectionT]):
         whose units lie in another order.
     lines_of: the other way round, returns the units of a file that hold ids of a partition of the stream. It is given
         the partition, the file's path, the name of the stream's partition, and where there its ids begin and end.
-    refuses: yields what it cannot hold, given the options and the size of the vocabulary.
+    refuses: yields why it cannot hold a dataset, given the options and the size of the vocabulary.
     """
 
     section: type[SectionT]
@@ -226,7 +226,7 @@ def places_of(partition: Partition) -> list[Place]:
 
 
 def ids_in_files(totals: Mapping[str, Any], dropped: Mapping[str, Mapping[str, int]]) -> int:
-    """Returns how many ids files hold: those given, without those that are in no unit."""
+    """Returns the number of ids in files: the given ones without those in no unit."""
     return int(totals.get("ids", 0)) - sum(lost["ids"] for lost in dropped.values())
 
 

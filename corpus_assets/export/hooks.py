@@ -1,4 +1,4 @@
-"""What a build asks of the stages of datasets in the formats of trainers, and what can be checked before it."""
+"""Hooks of the stages of datasets in the formats of trainers, and checks before a build."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def _entry(settings: Settings, name: str) -> Settings:
 
 @dataclass(frozen=True)
 class MixtureHooks(Hooks):
-    """What a build asks of the mixture of a dataset."""
+    """The hooks of the mixture of a dataset."""
 
     dataset: ExportedDataset
 
@@ -67,7 +67,7 @@ class MixtureHooks(Hooks):
 
 @dataclass(frozen=True)
 class StreamHooks(Hooks):
-    """What it asks of a token stream, of the first dataset that has it."""
+    """The hooks of a token stream, for the first dataset that has it."""
 
     dataset: ExportedDataset
 
@@ -90,7 +90,7 @@ class StreamHooks(Hooks):
 
 @dataclass(frozen=True)
 class ManifestHooks(Hooks):
-    """What it asks of the manifest of a dataset."""
+    """The hooks of the manifest of a dataset."""
 
     dataset: ExportedDataset
 
@@ -100,7 +100,7 @@ class ManifestHooks(Hooks):
 
 
 class FilesHooks(ManifestHooks):
-    """What it asks of the files of a dataset."""
+    """The hooks of the files of a dataset."""
 
     @override
     def check_before(self, settings: Settings) -> None:
@@ -112,7 +112,7 @@ class FilesHooks(ManifestHooks):
 
 
 def export_parameters(settings: Settings, name: str) -> dict[str, Any]:
-    """Returns what the files of a dataset depend on: its options, without those that its token stream depends on."""
+    """Returns the parameters of a dataset's files: its options without those of its token stream."""
     entry = _entry(settings, name)
     section = export_section(entry)
     unset = {key for key in section.later if entry[key] is None}
@@ -124,7 +124,7 @@ def export_parameters(settings: Settings, name: str) -> dict[str, Any]:
 
 
 def check_export(settings: Settings, name: str) -> None:
-    """Raises `ConfigError` for what the format cannot hold, and for a separator that the tokenizer lacks."""
+    """Raises `ConfigError` if the format cannot hold the dataset, or the tokenizer lacks the separator."""
     entry = _entry(settings, name)
     own = f"datasets.{name}.tokenizer" if entry["tokenizer"] else "tokenizer"
     options = entry["tokenizer"] or settings["tokenizer"]

@@ -1,4 +1,4 @@
-"""`manifest.json`: what no trainer's format says of itself, above all which tokenizer its ids are of."""
+"""`manifest.json`: facts that no trainer's format holds, above all the tokenizer of its ids."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

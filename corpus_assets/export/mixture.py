@@ -1,6 +1,6 @@
-"""The asset `<dataset>_mixture`: how often documents are used, so that each source has the tokens asked for.
+"""The asset `<dataset>_mixture`: how often documents are used, so that each source has the requested tokens.
 
-A source with epochs e uses all of its documents floor(e) times, and some of them once more: those whose keyed hash is
+A source with epochs e uses all of its documents floor(e) times, and some of them once more: those with a keyed hash
 below a threshold, and a few of the next ones, so that their tokens come as close to the rest as whole documents can.
 """
 
@@ -24,14 +24,14 @@ MIXTURE = "mixture.json"
 _BUCKETS = 1 << 16
 _BLOCK = 1 << 20
 _LOOKED_AT = 1 << 12
-"""Documents that are looked at to come closer to a target than the next one by hash would."""
+"""Documents that are examined to come closer to a target than the next one by hash."""
 _HASHED = np.dtype([("hash", "<u8"), ("tokens", "<u4")])
 _RANGE_BITS = np.uint64(47)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Used(msgspec.Struct):
-    """How a source is used: tokens there are, tokens asked for and reached, and epochs.
+    """How a source is used: existing, requested and reached tokens, and epochs.
 
     Documents are used `copies` times, and once more if their hash is below `threshold` or among the `others`.
     """
@@ -62,7 +62,7 @@ def mixture(
     """Returns how each source is used. where: of the weights, for messages. scratch: opens a temporary file.
 
     may_be_empty: sources that the others go on without if they have no tokens. Raises `ConfigError` for another source
-    that is not there, and for one that would be used too often.
+    without tokens, and for one that would be used too often.
     """
     found = {source: numbers["tokens"] for source, numbers in sums_by_source(streams).items()}
     weights = without_empty(weights, {source for source in may_be_empty if not found.get(source)}, where)
@@ -204,7 +204,7 @@ def document_hash(seed: int, source: str, identifier: str, copy: int) -> int:
 
 
 def times_of(hashes: NDArray[np.uint64], use: Used) -> NDArray[np.int64]:
-    """Returns how often documents of a source are used, (n,) as their hashes."""
+    """Returns how often documents of a source are used, (n,) like their hashes."""
     once_more = (hashes < np.uint64(use.threshold)) | np.isin(hashes, np.array(use.others, np.uint64))
     return use.copies + once_more.astype(np.int64)
 
@@ -221,7 +221,7 @@ def in_keyed_order(hashes: NDArray[np.uint64], times: NDArray[np.int64]) -> NDAr
 
 
 def mixed(documents: Documents, mix: Mix) -> Documents:
-    """Returns the documents of a partition as often as their sources say; in keyed order if any repeats."""
+    """Returns the documents of a partition, repeated as their sources require; in keyed order if any repeats."""
     stream = documents.stream
     names = stream.json(NAMES)["sources"]
     numbers = stream.array(DOCUMENTS)["source"][documents.numbers]
@@ -276,5 +276,5 @@ def _rows(text: str, path: str) -> Iterator[tuple[str, float]]:
 
 
 def mix_of(partition: Partition) -> Mix:
-    """Returns what a partition says."""
+    """Returns the mix stored in a partition."""
     return msgspec.convert(partition.json(MIXTURE), Mix)

@@ -47,7 +47,7 @@ BY_SOURCE = "by_source"
 
 
 class _Line(msgspec.Struct):
-    """The part of a stored document or example that is tokenized, and what identifies it."""
+    """The part of a stored document or example that is tokenized, and its identity."""
 
     id: str
     source: str
@@ -58,7 +58,7 @@ _LINE = msgspec.json.Decoder(_Line)
 
 
 class StreamDocument(NamedTuple):
-    """A document on its way into a stream. size: UTF-8 bytes of its text; row and copy as in `DOCUMENT`."""
+    """A document for a stream. size: UTF-8 bytes of its text; row and copy as in `DOCUMENT`."""
 
     id: str
     source: str
@@ -101,7 +101,7 @@ def stream_documents(given: Partition) -> Iterator[StreamDocument]:
 
 
 class _Numbers(dict[str, int]):
-    """Numbers of names, in the order in which they are met."""
+    """Numbers of names, in order of first occurrence."""
 
     def __missing__(self, name: str) -> int:
         self[name] = len(self)

@@ -1,4 +1,4 @@
-"""The asset `<dataset>_documents`: documents of a split as often as the weights of a dataset in HDF5 say."""
+"""The asset `<dataset>_documents`: documents of a split, repeated by the weights of a dataset in HDF5."""
 
 from collections.abc import Iterator
 

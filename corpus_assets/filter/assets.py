@@ -27,15 +27,15 @@ def filter_stages(sets: Sequence[RuleSet]) -> list[Stage]:
 
 
 def after_filter(stages: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
-    """Yields stages as they read if there is a filter: filtered documents in the stead of normalized ones."""
+    """Yields stages that read filtered documents instead of normalized ones."""
     yield from (reading_instead(stage, READ, FILTERED) for stage in stages) if filters else stages
 
 
 def own_after_filter(own: Sequence[Stage], filters: Sequence[Stage], beside: Sequence[Stage] = ()) -> Iterator[Stage]:
-    """Yields stages of the user's own: those that the filter reads come before it, all others after it.
+    """Yields the user's own stages: those that the filter reads before it, all others after it.
 
-    A stage that reads both kinds of documents by their names goes on reading both. beside: built-in stages that read
-    documents as they are before the filter, and what they read besides.
+    A stage that names both kinds of documents reads both. beside: built-in stages that read unfiltered documents, and
+    their other inputs.
     """
     before = _read_by([*filters, *beside], {stage.name: stage for stage in own})
     for stage in own:
@@ -55,7 +55,7 @@ def _read_by(filters: Sequence[Stage], known: Mapping[str, Stage]) -> set[str]:
 
 
 def require_after_filter(leave_out: Sequence[str], stages: Iterable[Stage]) -> None:
-    """Raises `ConfigError` if the mix asks an attribute of documents as they were before the filter."""
+    """Raises `ConfigError` if the mix uses an attribute of unfiltered documents."""
     known = {stage.name: stage for stage in stages}
     if FILTERED not in known:
         return
@@ -64,13 +64,13 @@ def require_after_filter(leave_out: Sequence[str], stages: Iterable[Stage]) -> N
         if name in before or READ in {edge.asset for edge in known[name].inputs}:
             raise ConfigError(
                 f"mix.leave_out: {name!r} describes the documents before the filter; "
-                "use a rule of `filter` in its stead, or let the filter not read it"
+                "use a rule of `filter` instead, or take it out of what the filter reads"
             )
 
 
 @dataclass(frozen=True)
 class RuledHooks(Hooks):
-    """What a build asks of a stage that asks row rules: all that it asks for each set of them."""
+    """The hooks of a stage with row rules: those of each set of rules together."""
 
     of_rules: tuple[Hooks, ...]
 
@@ -93,7 +93,7 @@ class RuledHooks(Hooks):
 
 
 class FilterHooks(RuledHooks):
-    """What it asks of the filter."""
+    """The hooks of the filter."""
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:
@@ -109,17 +109,17 @@ class FilterHooks(RuledHooks):
 
 
 def hooks_of(sets: Iterable[RuleSet]) -> tuple[Hooks, ...]:
-    """Returns what a build asks for each set of rules."""
+    """Returns the hooks of each set of rules."""
     return tuple(chosen.hooks for chosen in sets)
 
 
 def without_hooks(sets: Iterable[RuleSet]) -> tuple[RuleSet, ...]:
-    """Returns sets of rules as workers get them."""
+    """Returns sets of rules without hooks, for workers."""
     return tuple(replace(chosen, hooks=NO_HOOKS) for chosen in sets)
 
 
 def with_rules(stage: Stage, sets: Sequence[RuleSet]) -> Stage:
-    """Returns a stage that reads what sets of rules declare, besides what is its own; its hooks are its own."""
+    """Returns a stage with the inputs and parameters of sets of rules added; its hooks stay."""
     edges = (*stage.inputs, *map(same, attributes_of(sets)), *(edge for chosen in sets for edge in chosen.inputs))
     parameters = (*stage.parameters, *(name for chosen in sets for name in chosen.parameters))
     return replace(
@@ -136,8 +136,7 @@ def _stage(sets: tuple[RuleSet, ...]) -> Stage:
         group="filter",
         unit_in="documents",
         unit_out="documents",
-        description="Documents that no row rule drops, as row rules leave them: "
-        f"{', '.join(chosen.name for chosen in sets)}.",
+        description=f"Documents that row rules keep, with their changes: {', '.join(chosen.name for chosen in sets)}.",
         partitioning=Partitioning.SHARD,
         compute=partial(filtered_documents, sets=without_hooks(sets)),
         code_version="1",

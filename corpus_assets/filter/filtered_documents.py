@@ -1,4 +1,4 @@
-"""The asset `filtered_documents`: the documents of a shard that stay, as row rules leave them."""
+"""The asset `filtered_documents`: the documents of a shard that row rules keep, with their changes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,10 +25,12 @@ _EXAMPLES = 3
 
 
 class Change(msgspec.Struct, omit_defaults=True):
-    """A document that did not stay as it was; `row` is that of the normalized document, from 0.
+    """A document that was dropped or changed.
 
-    `dropped` is the rule for which it went, and `found` what that rule found. `changed` holds the rules that changed
-    it, and how many pieces of the text or fields each took.
+    row: of the normalized document, from 0.
+    dropped: the rule that dropped it.
+    found: what that rule found.
+    changed: the rules that changed it, with the number of pieces of text or fields that each replaced or removed.
     """
 
     id: str
@@ -42,7 +44,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def filtered_documents(task: Task, sets: Sequence[RuleSet]) -> None:
-    """Writes the documents that no rule drops, what the rules say of the others, and the tables beside documents."""
+    """Writes the kept documents, a row for each dropped or changed one, and the tables beside documents."""
     documents = task.input("normalized_documents")
     attributes = [task.input(name) for name in attributes_of(sets)]
     rules = rules_of(task, sets)
@@ -72,12 +74,12 @@ def rules_of(task: Task, sets: Sequence[RuleSet]) -> Rules:
 
 
 def attributes_of(sets: Sequence[RuleSet]) -> list[str]:
-    """Returns the assets whose attributes the rules see, each once."""
+    """Returns the assets whose attributes the rules read, each once."""
     return list(dict.fromkeys(name for chosen in sets for name in chosen.attributes))
 
 
 class _Shard:
-    """Judges the rows of a shard and writes what becomes of them."""
+    """Applies rules to the rows of a shard and writes the results."""
 
     def __init__(
         self,
@@ -95,7 +97,7 @@ class _Shard:
         self._examples: dict[str, list[str]] = {}
 
     def take(self, block: Block) -> None:
-        """Judges the rows of a block; if all stay as they are, its member is copied as it is stored."""
+        """Applies the rules to a block; if no row changes, its stored member is copied."""
         judged = [self._judged(row) for row in block.rows]
         whole = block.member if all(one.dropped is None and one.document is None for one in judged) else None
         if whole:
@@ -110,7 +112,7 @@ class _Shard:
                 self._note(row, one)
 
     def statistics(self) -> dict[str, object]:
-        """Returns how many documents were changed, what each rule took from them, and ids of some that each dropped."""
+        """Returns the number of changed documents, what each rule removed, and ids of some that each dropped."""
         found: dict[str, object] = {
             "changed": self._changed,
             "changed_by_rule": self._by_rule,
@@ -148,7 +150,7 @@ class _Shard:
 
 
 def _known_rows(documents: Partition) -> Iterator[TextRow]:
-    """Yields what the tables beside normalized documents hold of each."""
+    """Yields the rows of the tables beside normalized documents."""
     texts = documents.array(".texts.npy")
     sizes, created, ends = (texts[name].tolist() for name in ("bytes", "created", "id_end"))
     ids = documents.array(".ids.npy").tobytes()

@@ -1,4 +1,4 @@
-"""Asks row rules about a document, and carries out what they say."""
+"""Applies row rules to documents."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -22,10 +22,11 @@ class RuleError(CorpusError):
 
 
 class Judged(NamedTuple):
-    """What becomes of a document.
+    """The result for a document.
 
-    dropped: the rule for which it goes, and what that found; None if it stays. document: the changed document; None if
-    it stays as it is, or goes. changed: rules that changed it, with the number of pieces or fields that each took.
+    dropped: the rule that drops it, and what that rule found; None if it stays.
+    document: the changed document; None if it is unchanged or dropped.
+    changed: rules that changed it, with the number of pieces or fields that each replaced or removed.
     """
 
     dropped: tuple[str, str] | None = None
@@ -37,9 +38,9 @@ _AS_IT_IS = Judged()
 
 
 class Rules:
-    """The rules of one shard, in order: the first that drops a document decides, and counts it.
+    """The rules of one shard, in order; a dropped document counts for the first rule that drops it.
 
-    replaced: what replaces pieces of texts.
+    replaced: replaces pieces of texts.
     """
 
     def __init__(self, rules: Sequence[RowRule], replaced: Replaced = replaced) -> None:
@@ -54,11 +55,11 @@ class Rules:
         return numbers_of(*self._looked_for)
 
     def tallies(self) -> dict[str, list[int]]:
-        """Returns how many documents each rule that measures was asked about, and in how many it found something."""
+        """Returns for each measuring rule how many documents it saw, and in how many it found something."""
         return {name: [tally.asked, tally.found] for name, tally in self._tallies.items()}
 
     def judge(self, row: Row) -> Judged:
-        """Returns what becomes of a document; `RuleError` names the rule that failed."""
+        """Returns the result for a document; `RuleError` names the rule that failed."""
         changes: _Changes | None = None
         for name, judge in self._rules:
             try:
@@ -80,7 +81,7 @@ class Rules:
 
 
 def _last_word(rule: RowRule, row: Row) -> str | None:
-    """Returns what a rule that comes last found, if it drops the document."""
+    """Returns what the last rule found, if it drops the document."""
     try:
         said = rule.judge(row)
     except Exception as error:
@@ -98,7 +99,7 @@ def _failed(rule: str, error: Exception) -> RuleError:
 
 
 class _Changes:
-    """What all rules together change in one document."""
+    """The changes of all rules in one document."""
 
     def __init__(self) -> None:
         self._pieces: list[Replacement] = []
@@ -106,7 +107,7 @@ class _Changes:
         self.counts: dict[str, int] = {}
 
     def add(self, rule: str, said: Verdict) -> None:
-        """Notes what a rule wants to change."""
+        """Notes a change by a rule."""
         if isinstance(said, Replace):
             if wrong := next((piece for piece in said.spans if not 0 <= piece[0] <= piece[1]), None):
                 raise RuleError(f"rule {rule}: span {wrong[0]} to {wrong[1]}; valid: 0 <= start <= end")
@@ -119,7 +120,7 @@ class _Changes:
             raise RuleError(f"rule {rule}: said {said!r}; valid: Drop, Replace, Discard or None")
 
     def made(self, document: Document, replaced: Replaced) -> Document | None:
-        """Returns the changed document; None if it is as it was."""
+        """Returns the changed document; None if nothing changed."""
         text = replaced(document.text, self._pieces) if self._pieces else document.text
         changed = msgspec.structs.replace(document, text=text, **self._fields)
         return None if changed == document else changed

@@ -1,4 +1,4 @@
-"""Sources that the filter drops wholly: the reasons to hold back what would be made without them; and notes."""
+"""A gate for sources that the filter drops completely; and notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,11 +10,11 @@ from resources.shards.listing import Listing
 from resources.stage.partition import Partition
 
 TALLIES = "measured"
-"""Statistic: for each rule that measures, how many documents it was asked about, and in how many it found something."""
+"""Statistic: for each measuring rule, how many documents it saw, and in how many it found something."""
 
 
 def filtered_losses(records: Mapping[str | None, Record], settings: Mapping[str, Any], listing: Listing) -> list[str]:
-    """Returns the sources that have documents, all of which the filter drops (a gate over all partitions)."""
+    """Returns the sources whose documents the filter all drops (a gate over all partitions)."""
     faults = []
     for source in settings["sources"]:
         found = [records[key] for key in listing.keys([source["name"]]) if key in records]
@@ -29,7 +29,7 @@ def filtered_losses(records: Mapping[str | None, Record], settings: Mapping[str,
 
 
 def filter_notes(partitions: Sequence[Partition], _: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a sentence for each source of which documents were dropped, and for each rule that never found a span."""
+    """Yields a sentence for each source with dropped documents, and for each rule that never found a span."""
     sources: dict[str, list[Record]] = {}
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"

@@ -15,11 +15,11 @@ from resources.formats.row_tables import identifiers
 from resources.stage.partition import Partition
 
 _BLOCK = 256
-"""Rows that are held at once of a file without a table of members."""
+"""Rows held at once for a file without a table of members."""
 
 
 class Block(NamedTuple):
-    """Some rows one after another. member: the member of the file that holds them and no others, if it is known."""
+    """Some consecutive rows. member: the member of the file that holds exactly these rows, if known."""
 
     rows: list[Row]
     member: Member | None
@@ -34,9 +34,9 @@ _DECODER = msgspec.json.Decoder(_AttributeRow)
 
 
 class AttributeFile:
-    """The rows of one attribute, which must be those of the documents, one by one.
+    """The rows of one attribute, which must match the documents one by one.
 
-    `AlignmentError` names file and row if they are not.
+    `AlignmentError` names file and row otherwise.
     """
 
     def __init__(self, attribute: Partition, documents: int) -> None:

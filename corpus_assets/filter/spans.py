@@ -10,10 +10,10 @@ _ORIGINAL = "{}"
 def replaced(text: str, spans: Iterable[Replacement]) -> str:
     """Returns a text with pieces replaced.
 
-    A piece that ends after the text ends with it; one that starts after it is ignored. Pieces that overlap are one
-    piece; the text that comes in its stead is that of the piece which starts first, of several the longest, of several
-    the first given. A piece without code points inserts its text, unless it lies inside another or at its beginning.
-    Pieces that only touch are replaced one after the other.
+    A piece that ends after the text ends with it; one that starts after it is ignored. Pieces that overlap become one.
+    Its replacement is that of the first piece; of several that start together, of the longest; of several equally long,
+    of the first given. A piece without code points inserts its text, unless it lies inside another or at its beginning.
+    Pieces that only touch are replaced separately.
     """
     parts, done = [], 0
     for start, end, new in united(spans, len(text)):
@@ -39,10 +39,11 @@ def united(spans: Iterable[Replacement], length: int) -> Sequence[Replacement]:
 def replaced_as_dolma(text: str, spans: Iterable[Replacement]) -> str:
     """Returns a text with pieces replaced as the mixer of Dolma 1.2.1 does it (docs/formats/dolma.md "Mixer").
 
-    A piece swallows every later one that starts before its end, whose tail stays. One that reaches the end of the text
-    is the last. One that starts after the text is appended, filled with all from the piece before it on. One without
-    code points inserts its text, unless a piece ends there, and takes the code point after it; nothing that follows is
-    replaced, and its text is appended once more, filled with all that follows it.
+    A piece cancels every later one that starts before its end; the tail of the later one stays in the text. A piece
+    that reaches the end of the text is the last. The replacement of a piece that starts after the text is appended,
+    with `{}` as everything from the piece before it on. A piece without code points inserts its text, unless a piece
+    ends there, and removes the code point after it; later pieces are not replaced, and its text is appended once more,
+    with `{}` as everything after it.
     """
     parts: list[str] = []
     done, before = 0, None

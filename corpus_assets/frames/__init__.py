@@ -1,4 +1,4 @@
-"""A corpus as pandas DataFrames, for notebooks: what its records say, and its rows partition by partition.
+"""A corpus as pandas DataFrames, for notebooks: its records, and its rows partition by partition.
 
     from corpus_assets import frames
 

@@ -1,4 +1,4 @@
-"""Frames of rows, read partition by partition: documents, and what attributes say of them."""
+"""Frames of rows, read partition by partition: documents, and spans of attributes."""
 
 from __future__ import annotations
 

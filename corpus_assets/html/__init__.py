@@ -1,1 +1,1 @@
-"""What the report and the viewer share to make pages: templates, style, charts. Knows no corpus."""
+"""Templates, style and charts for pages of the report and the viewer. Knows no corpus."""

@@ -1,7 +1,7 @@
 """Charts as inline SVG, drawn by pygal: no script, no style of their own; `corpus.css` gives colours and sizes.
 
-Each is a `<figure>` with its title, and says its numbers in words for who does not see it. The same numbers give the
-same bytes.
+Each is a `<figure>` with its title, and has its numbers in words for readers who cannot see it. The same numbers give
+the same bytes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from markupsafe import Markup
 from corpus_assets import numbers
 
 COLOURS = 8
-"""Colours of series, `--c1` to `--c8` of the style; further series begin anew."""
+"""Colours of series, `--c1` to `--c8` of the style; further series begin with the first again."""
 
 _WIDTH, _ROW, _FONT, _MARGIN = 520, 24, 12, 8
 _BINS = 64

@@ -27,7 +27,7 @@ def import_tag(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
     sources = add_documents(draft, given.get("documents") or [], "documents", folder)
     draft.leave_all(given, REASONS)
     for module in given.get("tagger_modules") or []:
-        draft.leave("tagger_modules", f"{module!r}: write its taggers as functions (docs/attributes.md)")
+        draft.leave("tagger_modules", f"{module!r}: write its taggers as functions (corpus docs attributes)")
     names = list(dict.fromkeys(given.get("taggers") or []))
     experiment = given.get("experiment")
     groups = {experiment: names} if experiment else {name: [name] for name in names}

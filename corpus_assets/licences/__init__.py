@@ -1,1 +1,1 @@
-"""Licences of documents: their names in one spelling, what each document says, and the gate that lets some through."""
+"""Licences of documents: uniform names, the licence of each document, and the rule that admits only some."""

@@ -1,4 +1,4 @@
-"""The licence of a document: what its metadata says, or its source."""
+"""The licence of a document: from its metadata, or from its source."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from corpus_assets.licences.names import folded
 NONE = "none stated"
 OTHERS = "others"
 MOST = 500
-"""Different licences that are counted by themselves in one partition."""
+"""Most licences that are counted separately in one partition."""
 
 
 class _Line(msgspec.Struct):
@@ -21,10 +21,10 @@ _LINE = msgspec.json.Decoder(_Line)
 
 
 class Licences:
-    """Says under which licence a document of one source is.
+    """Finds the licences of the documents of one source.
 
-    stated: that of the source. key: of the metadata that holds a document's own, with dots into objects; None if the
-    source's is that of all its documents.
+    stated: the source's licence. key: of the metadata with a document's own licence, with dots into objects; None if
+    all documents have the source's.
     """
 
     def __init__(self, stated: str | None, key: str | None) -> None:

@@ -19,7 +19,7 @@ OF_SOURCE = ("source.licence", "source.licence_key")
 
 
 def licence_rules(section: Mapping[str, Any] | None) -> list[RuleSet]:
-    """Returns the set with the rule of `licences.allow`; none without it."""
+    """Returns the set of rules for `licences.allow`; none without it."""
     if not section or section["allow"] is None:
         return []
     return [RuleSet("licences", _made, parameters=(ALLOW, WITHOUT, *OF_SOURCE), drops=(REASON,))]
@@ -44,7 +44,7 @@ def _counted(judge: Judge, licences: Licences, key: str, counts: LookedFor, row:
 def only_allowed(licences: Licences, allowed: Allowed, *, without: str) -> Callable[[Row], Verdict]:
     """Returns the rule that drops a document whose licence is not allowed.
 
-    without: `keep` or `drop`, what becomes of documents for which none is stated.
+    without: `keep` or `drop` for documents without a stated licence.
     """
     known: dict[str, Verdict] = {}
 
@@ -67,7 +67,7 @@ _MOST_KNOWN = 10_000
 
 
 def require_allowed(section: Mapping[str, Any] | None, datasets: Sequence[Mapping[str, Any]]) -> None:
-    """Raises `ConfigError` if a dataset reads files of its own whose licence is not allowed: no rule sees those."""
+    """Raises `ConfigError` for a dataset's own files with a licence that is not allowed, which no rule sees."""
     if not section or section["allow"] is None:
         return
     allowed = Allowed(section["allow"])

@@ -1,7 +1,7 @@
-"""Spellings of licences folded into SPDX expressions (SPDX 2.3, annex D).
+"""Maps spellings of licences to SPDX expressions (SPDX 2.3, annex D).
 
 Known are SPDX identifiers in any case, the classifiers of Python packages, and spellings that are common in package
-metadata and on dataset hubs. A name that is none of these is kept as it is given: nothing is guessed.
+metadata and on dataset hubs. Any other name is kept unchanged: nothing is guessed.
 """
 
 import re
@@ -10,7 +10,7 @@ from functools import lru_cache
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 LONGEST = 200
-"""Code points of a name; what is longer is the text of a licence rather than its name, and is cut."""
+"""Most code points of a name; a longer text is probably the licence itself, and is cut."""
 
 CUT = " ..."
 """The end of a name that was cut."""
@@ -93,7 +93,7 @@ _PREFIXES = ("license :: osi approved :: ", "license :: ")
 def folded(name: str) -> str:
     """Returns a licence in one spelling; empty for an empty name.
 
-    Names in a list (`A; B`) are all binding, as far as anybody can know: they are joined by `AND`.
+    Names in a list (`A; B`) are joined by `AND`, since all of them may be binding.
     """
     parts = [_folded(part) for part in _LISTED.split(name.strip()) if part]
     joined = " AND ".join(f"({part})" if " OR " in part and len(parts) > 1 else part for part in dict.fromkeys(parts))
@@ -111,7 +111,7 @@ def _folded(name: str) -> str:
 
 
 def canonical(expression: str) -> str | None:
-    """Returns an SPDX expression in its canonical spelling; None if it is none."""
+    """Returns an SPDX expression in its canonical spelling; None for any other text."""
     try:
         return str(canonicalize_license_expression(expression))
     except (InvalidLicenseExpression, RecursionError):

@@ -1,6 +1,6 @@
-"""Whether a licence is among those that are allowed.
+"""Decides whether a licence is allowed.
 
-Of an expression with OR one side must be allowed, of one with AND both (SPDX 2.3, annex D.4; AND binds tighter).
+With OR one side must be allowed, with AND both (SPDX 2.3, annex D.4; AND binds tighter).
 """
 
 import re
@@ -13,7 +13,7 @@ _TOKEN = re.compile(r"\(|\)|\bAND\b|\bOR\b|(?:(?!\bAND\b|\bOR\b)[^()])+")
 
 
 class Allowed:
-    """The licences of `licences.allow`: names in any spelling, in which `*` stands for any characters."""
+    """The licences of `licences.allow`: names in any spelling; `*` stands for any characters."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._patterns = [folded(name).lower() for name in names]
@@ -21,8 +21,8 @@ class Allowed:
     def __contains__(self, licence: str) -> bool:
         """Returns whether a licence, in the spelling of `folded`, is allowed: as a whole, or by its parts.
 
-        A `*` stands for a piece of one name: it never reaches over AND or OR. A name that was cut is allowed by none,
-        as nobody knows what else it says.
+        A `*` stands for a piece of one name: it never reaches over AND or OR. A name that was cut is never allowed,
+        since its rest is unknown.
         """
         if licence.endswith(CUT):
             return False
@@ -66,4 +66,4 @@ class Allowed:
 
 
 class _NoExpressionError(Exception):
-    """The licence is a name with such words in it, and no expression."""
+    """The licence is no expression but a name that contains such words."""

@@ -31,7 +31,7 @@ LEAVE_OUT = "mix.leave_out"
 LICENCE_KEY = "source.licence_key"
 NOT_USED = "not_in_this_epoch"
 REASONS = {"short_documents": "short", "duplicates": "duplicate"}
-"""The reason for which a flagged document is dropped, if it is not the name of the attribute."""
+"""The drop reason of flagged documents, if it is not the name of the attribute."""
 
 
 def mixed_pass1(task: Task) -> None:
@@ -62,7 +62,7 @@ def mixed_pass1(task: Task) -> None:
 
 
 class _KeptDocuments:
-    """A shard's documents without the flagged ones, which are counted under the first attribute that flags them."""
+    """A shard's documents without flagged ones, which count for the first attribute that flags them."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -75,7 +75,7 @@ class _KeptDocuments:
         self._looked_for = LookedFor("documents", {f"sources.{task.shard.source}.licence_key": [key]} if key else {})
 
     def used(self, line: bytes, size: int) -> None:
-        """Takes note of the first use of a document."""
+        """Notes the first use of a document."""
         self._is_used = True
         if self._licence:
             found = self._licence(line)
@@ -84,7 +84,7 @@ class _KeptDocuments:
             self._looked_for.add(names, [] if found == NONE else [self._task.parameters[LICENCE_KEY]])
 
     def licences(self) -> dict[str, Any]:
-        """Returns documents and bytes by licence, if documents state their own."""
+        """Returns documents and bytes by licence, if documents state licences."""
         return {"licences": self._by_licence.numbers(), **numbers_of(self._looked_for)} if self._licence else {}
 
     def __iter__(self) -> Iterator[Kept]:
@@ -110,7 +110,7 @@ class _KeptDocuments:
                 task.drop(NOT_USED, shown=self._shown(NOT_USED, row, identifier, line))
 
     def _shown(self, reason: str, row: int, identifier: str, line: bytes) -> str | None:
-        """Returns a document that is dropped in words, as long as more are to be shown."""
+        """Returns a dropped document in words, as long as more are to be shown."""
         if not self._task.shows(reason):
             return None
         return dropped_row(f"{self._task.shard.label} document {row}", identifier, decode_document(line).text)
@@ -172,11 +172,11 @@ def _pass1_inputs(leave_out: Sequence[str]) -> tuple[Input, ...]:
 
 
 class Pass1Hooks(Hooks):
-    """What a build asks of pass 1."""
+    """The hooks of pass 1."""
 
     @override
     def source_parameters(self, source: Values) -> Values:
-        """Returns the key under which documents of a source state their licence; nothing if they do not."""
+        """Returns the key under which documents of a source state their licence; empty without one."""
         key = source.get("licence_key")
         return {LICENCE_KEY: key} if key else {}
 

@@ -1,4 +1,4 @@
-"""Where the documents of one chunk lie in the files of pass 1 of all shards, and reading them from there."""
+"""Finds and reads the documents of one chunk in the files of pass 1 of all shards."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from resources.stage.soundness import SMALL
 
 _INDEX, _ROWS, _LINES = ".index.json", ".rows.npy", ".jsonl.zst"
 _LINES_SHARE, _INDEX_SHARE = 16, 64
-"""Parts of a job's memory. A parsed index takes about twice the bytes of its file."""
+"""Shares of a job's memory. A parsed index takes about twice the bytes of its file."""
 
 Index = Mapping[str, Segment]
 
@@ -24,8 +24,8 @@ Index = Mapping[str, Segment]
 class Cuts(NamedTuple):
     """One chunk in all shards.
 
-    segments: its lines in each shard. starts, rows: its first row in the row table of each shard, and how many it has
-    there, both of shape (shards,).
+    segments: its lines in each shard. starts, rows: its first row and number of rows in the row table of each shard,
+    both of shape (shards,).
     """
 
     segments: list[Segment]
@@ -34,7 +34,7 @@ class Cuts(NamedTuple):
 
 
 def cuts_of(shards: Partitions, chunk: str, memory: int) -> Cuts:
-    """Returns where a chunk lies in the files of each shard. memory: bytes that the job may use."""
+    """Returns the place of a chunk in the files of each shard. memory: bytes that the job may use."""
     kept = shards.once(_small_indexes, memory // _INDEX_SHARE)
     segments, starts = [], []
     for shard, index in zip(shards, kept, strict=True):
@@ -83,17 +83,17 @@ def lines_of(shards: Partitions, cuts: Cuts, memory: int) -> Iterator[bytes]:
 
 
 def _small_indexes(shards: Partitions, room: int) -> list[Index | None]:
-    """Returns the index of each shard; None for those that are not small, or have no room."""
+    """Returns the index of each shard; None for large ones, and for those without room."""
     return [shard.segments(_INDEX) if fits else None for shard, fits in _fitting(shards, _INDEX, room)]
 
 
 def _small_lines(shards: Partitions, room: int) -> list[bytes | None]:
-    """Returns the files of lines, not checked: each chunk of them is. None for those not small, or without room."""
+    """Returns the files of lines, of which each chunk is checked later. None for large ones or without room."""
     return [shard.unchecked(_LINES) if fits else None for shard, fits in _fitting(shards, _LINES, room)]
 
 
 def _fitting(shards: Partitions, suffix: str, room: int) -> Iterator[tuple[Partition, bool]]:
-    """Yields each shard, and whether its file is small, and fits into `room` bytes with those before it that fit."""
+    """Yields each shard, and whether its file is small and fits into `room` bytes with earlier fitting ones."""
     for shard in shards:
         size = shard.file(suffix).bytes
         fits = size <= min(SMALL, room)

@@ -1,4 +1,4 @@
-"""What the mix leaves out of each source, for the end of a build."""
+"""Notes on documents that the mix leaves out, for the end of a build."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from resources.stage.partition import Partition
 
 MUCH = 0.1
-"""Share of a source's documents from which a reason is worth a word."""
+"""Share of a source's documents from which on a reason is mentioned."""
 
 
 def left_out_notes(partitions: Iterable[Partition]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Sources of which nothing is left to mix: the reasons to hold back what would be mixed without them."""
+"""A gate for sources of which nothing is left to mix."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from resources.ledger.ledger import Record
 from resources.shards.listing import Listing
 
 _MEANT = frozenset({"duplicate", "not_in_this_epoch"})
-"""Losses that `dedup.max_loss` judges, or that the epochs of the source ask for."""
+"""Losses that `dedup.max_loss` limits, or that the epochs of the source request."""
 
 
 def mixed_losses(records: Mapping[str | None, Record], settings: Mapping[str, Any], listing: Listing) -> list[str]:
-    """Returns the sources that have documents, all of which are left out of the mix (a gate over all partitions)."""
+    """Returns the sources whose documents are all left out of the mix (a gate over all partitions)."""
     faults = []
     for source in settings["sources"]:
         found = [records[key] for key in listing.keys([source["name"]]) if key in records]

@@ -1,8 +1,8 @@
-"""Pass 1: sends each kept document of a shard to its chunk, as the stored line.
+"""Pass 1: sends the stored line of each kept document of a shard to its chunk.
 
-Chunk and order come from a keyed hash of (seed, source, id, copy), so that adding a shard leaves every other
-document where it was. SlimPajama draws with replacement from generators that all readers share
-(docs/formats/slimpajama.md "Pass 1", "Defect: epochs are draws with replacement").
+Chunk and order come from a keyed hash of (seed, source, id, copy), so that adding a shard moves no other document.
+SlimPajama draws with replacement from generators that all readers share (docs/formats/slimpajama.md "Pass 1", "Defect:
+epochs are draws with replacement").
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Pass 2: the order of a chunk, and bringing its lines into that order with bounded memory."""
+"""Pass 2: computes the order of a chunk, and rearranges its lines with bounded memory."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +32,7 @@ def in_order(
     """Yields the lines in another order: output k is input `order[k]`.
 
     size: bytes of all lines. If they do not fit `memory`, output positions are cut into ranges; the lines of each range
-    are written to a temporary file and arranged alone, by files again if necessary. The result does not depend on
+    go to a temporary file and are arranged separately, recursively if necessary. The result does not depend on
     `memory`.
     """
     buckets = min(-(-size * _OVERHEAD // max(1, memory)), MAX_BUCKETS, len(order))

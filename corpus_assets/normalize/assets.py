@@ -1,4 +1,4 @@
-"""Stages that write normalized documents, and the list of those that are too short to train on."""
+"""Stages that write normalized documents, and mark those that are too short to train on."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -93,7 +93,7 @@ def _measured(documents: Partition, source: str) -> Iterator[tuple[Identified, i
 
 
 class NormalizedHooks(DocumentHooks):
-    """What a build asks of normalized documents."""
+    """The hooks of normalized documents."""
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:
@@ -109,7 +109,7 @@ class NormalizedHooks(DocumentHooks):
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
-        """Yields what was dropped of sources, and names in the configuration that nothing in them has."""
+        """Yields sentences on the dropped rows of sources, and on configured names that no row has."""
         yield from dropped_notes(partitions, settings)
         if "newest" in settings["dedup"]["keep"]:
             yield from undated_notes(partitions)

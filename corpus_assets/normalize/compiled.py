@@ -1,4 +1,4 @@
-"""Which compiled functions look at texts while they are normalized: a build compiles these, and no others, ahead."""
+"""The kernels that normalization calls; a build compiles exactly these ahead."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,11 +7,11 @@ SCAN = "corpus_assets.normalize.kernels.scan"
 
 
 def of_documents(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns what normalizes texts and counts their cleaned lengths."""
+    """Returns the kernels that normalize texts and count their cleaned lengths."""
     nfc = (f"{SCAN}.unsettled",) if settings["normalize"]["method"] == "nfc" else ()
     return (*nfc, *of_lengths(settings))
 
 
 def of_lengths(_: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns what counts the cleaned length of a text."""
+    """Returns the kernels that count the cleaned length of a text."""
     return (f"{SCAN}.cleaned_length",)

@@ -1,4 +1,4 @@
-"""Dates of documents: `dedup.keep: newest` needs some."""
+"""Counts of documents with a date, which `dedup.keep: newest` needs."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -11,7 +11,7 @@ from resources.formats.documents import Document
 from resources.stage.partition import Partition
 
 DATED: Final = "dated"
-"""Statistic: how many documents say when they were created; where none does, names of their metadata beside it."""
+"""Statistic: how many documents have a creation date; if none has, also names of their metadata."""
 
 _NAMES: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _NOTED: Final = 100
@@ -45,7 +45,7 @@ class Dates:
 
 
 def undated_notes(partitions: Iterable[Partition]) -> Iterator[str]:
-    """Yields that no document of the corpus has a date, if none has."""
+    """Yields a sentence if no document of the corpus has a date."""
     rows, there = 0, dict[str, None]()
     for partition in partitions:
         numbers = partition.record.statistics

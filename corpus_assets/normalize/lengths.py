@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from resources.documents.slimpajama_cleaning import clean
 
 _LAST_SPACE = 0x3000
-"""No code point past it is whitespace, or more than one code point in lower case."""
+"""No code point past this one is whitespace, or becomes several in lower case."""
 
 
 def cleaned_length(encoded: bytes) -> int:
@@ -23,7 +23,7 @@ def cleaned_length(encoded: bytes) -> int:
 
 @cache
 def _classes() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Returns what kernels/scan.py asks of first bytes (256,) and of the first code points."""
+    """Returns the tables for kernels/scan.py: by first byte (256,), and by code point."""
     from corpus_assets.normalize.kernels.scan import DOUBLED, DROPPED, KEPT, LOOK_UP, SPACE
 
     points = np.full(_LAST_SPACE + 1, KEPT, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Reads the documents of one raw file as its source is configured."""
+"""Reads the documents of one raw file according to its source's configuration."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,18 +39,18 @@ _FIXES = "normalize.ftfy."
 
 
 class DocumentHooks(Hooks):
-    """What a build asks of a stage that reads documents."""
+    """The hooks of a stage that reads documents."""
 
     @override
     def source_parameters(self, source: Values) -> Values:
-        """Returns options of formats, where a source gives them; the sample, in one."""
+        """Returns the format options that a source sets; in a sample, also its share."""
         return format_parameters(source, prefix="source")
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
-        """Returns which texts are taken, if not strings alone, and what ftfy changes, if not all that it does.
+        """Returns options for reading texts and fixes of ftfy that differ from the defaults.
 
-        Records from before there was a choice stay fresh.
+        Defaults are left out so that records from before there was a choice stay fresh.
         """
         texts, fixes = settings["normalize"]["texts"], TextFixes.model_validate(settings["normalize"]["ftfy"] or {})
         chosen = {f"{_FIXES}{key}": value for key, value in fixes.unlike_default().items()}
@@ -62,7 +62,7 @@ class DocumentHooks(Hooks):
 
 
 def normalizer_of(parameters: Mapping[str, Any]) -> Callable[[str], str]:
-    """Returns what normalizes a text. parameters: values of `READING` and of `DocumentHooks`."""
+    """Returns the function that normalizes a text. parameters: values of `READING` and of `DocumentHooks`."""
     fixes = {key.removeprefix(_FIXES): value for key, value in parameters.items() if key.startswith(_FIXES)}
     return normalizer(parameters["normalize.method"], fixes)
 
@@ -90,10 +90,12 @@ def all_rows(
     opened: RawReading | None = None,
     counts: Counter[str] | None = None,
 ) -> Iterator[Document | BadRow]:
-    """Yields what each row of a raw file gives: a document with its text as it was given, or why there is none.
+    """Yields for each row of a raw file a document with its text as given, or the reason why there is none.
 
-    parameters: values of `READING`, `source_parameters` and `text_parameters`. seen: counts the keys of rows. opened:
-    what notices if a reading goes wrong. counts: gets numbers about what is read.
+    parameters: values of `READING`, `source_parameters` and `text_parameters`.
+    seen: counts the keys of rows.
+    opened: notices faulty readings.
+    counts: gets numbers about the rows.
     """
     bytes_of = opened or shard
     rules = RowRules(

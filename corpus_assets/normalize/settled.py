@@ -1,4 +1,4 @@
-"""The places of a text that are not surely in Unicode normalization form C already: few, in nearly all texts."""
+"""The places of a text that may not be in Unicode normalization form C; nearly all texts have few."""
 
 import unicodedata
 from functools import cache
@@ -7,19 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 _PAST = 0x30000
-"""Past it no code point combines, or is changed by form C."""
+"""No code point past this one combines, or is changed by form C."""
 
 _JAMO = ((0x1161, 0x1176), (0x11A8, 0x11C3))
 """Vowels and final consonants of Hangul, which join the letter before them."""
 
 _MOST = 8
-"""Code points of the text per span; a text with more of them is better normalized whole."""
+"""Code points of the text per span; a text with more spans is normalized as a whole."""
 
 
 def unsettled(text: str) -> list[list[int]] | None:
-    """Returns spans [start, end] of code points; each can be normalized by itself, and what lies between stays.
+    """Returns spans [start, end] of code points; each can be normalized by itself, and the text between them stays.
 
-    None if there are very many. By the Unicode version of this Python.
+    None if there are very many. Uses the Unicode version of this Python.
     """
     from corpus_assets.normalize.kernels.scan import unsettled as find
 

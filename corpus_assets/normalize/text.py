@@ -38,8 +38,8 @@ _SUSPECT_OR_ENTITY = re.compile(r"[^\t\n\x0c\x20-\x7e]|&")
 def nfc(text: str) -> str:
     """Returns a text in Unicode normalization form C, by the Unicode version of this Python.
 
-    Only the places that may not be in that form yet are normalized: a full look is slow at every letter that could
-    join the one before.
+    Only the places that may not be in that form yet are normalized, since Python's check is slow at every letter that
+    could combine with the one before.
     """
     if text.isascii():
         return text

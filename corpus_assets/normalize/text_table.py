@@ -1,4 +1,4 @@
-"""The tables beside documents: size, digest, date and lengths of each text, and the ids one after another."""
+"""The tables beside documents: size, digest, date and lengths of each text, and the concatenated ids."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ _BLOCK = 4096
 
 
 class TextRow(NamedTuple):
-    """What the tables hold of one document.
+    """The row of one document in the tables.
 
     size: UTF-8 bytes of the text.
     digest: their SHA-256.
@@ -34,7 +34,7 @@ class TextRow(NamedTuple):
 
 
 def row_of(document: Document) -> TextRow:
-    """Returns what the tables hold of a document."""
+    """Returns the row of a document in the tables."""
     encoded = document.text.encode()
     identifier = document.id.encode("utf-8", "surrogatepass")
     lengths = (len(document.text), cleaned_length(encoded))

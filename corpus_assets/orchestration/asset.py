@@ -38,7 +38,7 @@ from resources.stage.jobs.job import Outcome
 
 OWNER = "team:corpus"
 TakeOver = Callable[[Corpus, dg.AssetExecutionContext], bool]
-"""Does the work of all runs that belong together; returns whether it is done, in this run or an earlier one."""
+"""Does the work of a whole group of runs; returns whether it is done, in this run or an earlier one."""
 
 
 class StepConfig(dg.Config):
@@ -55,7 +55,7 @@ def step_name(stage: Stage) -> str:
 def stage_asset(corpus: Corpus, stage: Stage, take_over: TakeOver | None = None) -> dg.AssetsDefinition:
     """Returns the asset of a stage, over any set of its partitions; it computes those that are not fresh.
 
-    take_over: is asked first in every step.
+    take_over: called first in every step.
     """
 
     @dg.multi_asset(
@@ -83,15 +83,15 @@ def stage_asset(corpus: Corpus, stage: Stage, take_over: TakeOver | None = None)
         partitions_def=partitions_def(corpus.settings, stage),
         check_specs=[fresh_check(stage)],
         backfill_policy=dg.BackfillPolicy.single_run(),
-        can_subset=True,  # The check alone, too.
+        can_subset=True,  # Also for the check alone.
     )
     def body(context: dg.AssetExecutionContext, config: StepConfig) -> Iterator[Any]:
-        if context.job_def.executor_def.name == "in_process":  # Others have a process for each step.
+        if context.job_def.executor_def.name == "in_process":  # Other executors have a process for each step.
             claim_run(context.instance, context.run)
         if asset_key(stage.name) not in context.selected_asset_keys:
             yield from _freshness(corpus, stage, corpus.planner(), context)
             return
-        # Workers end with the step: many steps share a process, and none of them knows that it is the last.
+        # Workers end with the step, because many steps share a process and none knows that it is the last.
         with store_of_ones_own(corpus, context.log.warning), closing(corpus):
             done = take_over is not None and not config.force and take_over(corpus, context)
             yield from _step(corpus, stage, context, config, told=done)
@@ -104,13 +104,13 @@ def _step(
 ) -> Iterator[Any]:
     """Computes and commits partitions, and yields Dagster's events; a failed partition does not stop the others.
 
-    The `Output` lets the steps after this one run, and makes Dagster mark every requested partition with an event
-    that says nothing; so it is given only if none failed and if such steps are in the run. Each partition's own event
-    comes after it and has its own data version. told: whether fresh partitions were reported before.
+    The `Output` lets the steps after this one run, and makes Dagster mark every requested partition with an event that
+    says nothing; so it is given only if none failed and if such steps are in the run. Each partition's own event comes
+    after it and has its own data version. told: whether fresh partitions were already reported.
     """
     if stage.lists_shards:
         register_shards(corpus.planner(), context.instance)
-    # A run of a partition may have assets in it that have none.
+    # A run of a partition may include unpartitioned assets.
     has_keys = stage.partitioning is not Partitioning.NONE and (
         context.has_partition_key_range or context.has_partition_key
     )
@@ -134,7 +134,7 @@ def _step(
 
 
 class _Told(Follower):
-    """Tells the log of a run what becomes of the partitions of a step, and keeps the failures."""
+    """Logs the outcomes of a step's partitions in its run, and keeps the failures."""
 
     def __init__(self, corpus: Corpus, step: Step, log: dg.DagsterLogManager) -> None:
         self._corpus = corpus
@@ -159,7 +159,7 @@ class _Told(Follower):
 def _freshness(
     corpus: Corpus, stage: Stage, planner: Planner, context: dg.AssetExecutionContext
 ) -> Iterator[dg.AssetCheckResult]:
-    """Yields the result of the check `fresh`, if it is asked for, and reports what changed in those of other assets."""
+    """Yields the result of the check `fresh`, if requested, and reports changed results of other assets."""
     found = freshness(planner)
     asked = bool(context.op_execution_context.selected_asset_check_keys)
     tell(corpus, context.instance, found, but=stage.name if asked else None)
@@ -168,7 +168,7 @@ def _freshness(
 
 
 def _in_short(step: Step, asked: int) -> str:
-    """Returns what became of the partitions that were asked for: `asked for 22: computed 1, fresh 21`."""
+    """Returns a summary of the requested partitions: `asked for 22: computed 1, fresh 21`."""
     own = [outcome for outcome in step.outcomes if outcome.asset == step.stage.name and outcome.error is None]
     elsewhere = sum(outcome.elsewhere for outcome in own)
     counts = {"built by others": elsewhere, "failed": len(step.failures())}
@@ -194,7 +194,7 @@ def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Fa
 def _look_outside(
     corpus: Corpus, stage: Stage, keys: Sequence[str | None], context: dg.AssetExecutionContext
 ) -> Iterator[dg.AssetMaterialization | dg.AssetObservation]:
-    """Brings stages that scan the raw files up to date first, so that any asset can be materialized alone."""
+    """Updates stages that scan the raw files first, so that any asset can be materialized alone."""
     for upstream in (corpus.graph[edge.asset] for edge in stage.inputs):
         if not upstream.looks_outside:
             continue
@@ -210,7 +210,7 @@ def _look_outside(
 
 
 def _mended(corpus: Corpus, step: Step, context: dg.AssetExecutionContext) -> Iterator[dg.AssetMaterialization]:
-    """Yields the events of damaged inputs that were made again on the way, before those of what reads them."""
+    """Yields the events of damaged inputs that were rebuilt on the way, before those of their readers."""
     for stage in corpus.graph:
         if stage is not step.stage and step.computed(stage):
             yield from _events(corpus, step, stage, context, fresh_too=False)
@@ -228,7 +228,7 @@ def _events(
 ) -> Iterator[dg.AssetMaterialization]:
     """Yields one event per partition of a stage with its own data version; its metadata has the plan's reason.
 
-    fresh_too: whether those that were found fresh are told too, with the reason for which they were last computed.
+    fresh_too: whether fresh partitions are reported too, with the reason for which they were last computed.
     """
     new = step.computed(stage)
     found = step.records() if fresh_too else new

@@ -1,8 +1,8 @@
-"""A backfill over whole assets, such as "Materialize all", is one build: the first of its runs does the work of all.
+"""A backfill over whole assets, such as "Materialize all", is one build: its first run does the work of all.
 
-Dagster's daemon starts the runs of a backfill level by level, and waits up to 30 seconds before each. It takes a
-partition for done when any run of the backfill reports it. So the step that comes first builds all that the backfill is
-over, as `corpus build` does, and reports every partition; when the daemon looks again, nothing is left to start.
+Dagster's daemon starts the runs of a backfill level by level, and waits up to 30 seconds before each. It considers a
+partition done when any run of the backfill reports it. So the first step builds everything in the backfill like `corpus
+build`, and reports every partition; then the daemon has nothing left to start.
 """
 
 import time
@@ -73,8 +73,8 @@ def _builder(instance: dg.DagsterInstance, backfill: str) -> dg.DagsterRun | Non
 def _stages(planner: Planner, instance: dg.DagsterInstance, backfill: str) -> list[Stage]:
     """Returns the stages that a backfill is over, if one build can do all of it; else none.
 
-    It can if the backfill is over all partitions of several assets that read nothing else that is not fresh. Where
-    Dagster knows no shards yet, its target has no partition of assets by shard, and they are selected all the same.
+    It can if the backfill is over all partitions of several assets that read nothing else that is not fresh. If Dagster
+    knows no shards yet, its target lacks the partitions of assets by shard, and these assets are still included.
     """
     found = instance.get_backfill(backfill)
     data = found.asset_backfill_data if found else None
@@ -103,7 +103,7 @@ def _known(planner: Planner, stage: Stage, instance: dg.DagsterInstance) -> set[
 def _kept(planner: Planner, stage: Stage, before: Records) -> list[Record]:
     """Returns the records of the partitions that are fresh and that the build did not compute.
 
-    Some were not fresh before: they only waited for what came out equal.
+    Some were not fresh before: they only waited for inputs that turned out equal.
     """
     records = planner.records(stage.name)
     fresh = (key for key, decision in planner.decisions(stage).items() if decision.status is Status.FRESH)
@@ -111,7 +111,7 @@ def _kept(planner: Planner, stage: Stage, before: Records) -> list[Record]:
 
 
 def _is_same(record: Record, before: Record) -> bool:
-    """Returns whether a record is the one from before, but for the time of a raw file that was rewritten."""
+    """Returns whether a record is unchanged, except for the time of a rewritten raw file."""
     return record.with_seen({}) == before.with_seen({})
 
 
@@ -124,7 +124,7 @@ def _report(corpus: Corpus, stages: Sequence[Stage], before: Mapping[str, Record
     kept = {stage.name: _kept(planner, stage, before[stage.name]) for stage in stages}
     events, provenance = RunEvents(step.run.run_id, step.run.job_name), Provenance(step.instance)
     reasons: dict[str, Mapping[str | None, str]] = {}
-    for stage in stages:  # Before the batch, which keeps everybody out of the database.
+    for stage in stages:  # Before the batch, which locks the database.
         provenance.look_up(stage)
         keys = [record.partition for record in kept[stage.name]]
         reasons[stage.name] = last_reasons(stage, keys, step.instance)

@@ -84,9 +84,10 @@ def _launched(instance: dg.DagsterInstance, key: str) -> dg.DagsterRun | None:
 
 
 def _planner(corpus: Corpus, instance: dg.DagsterInstance) -> Planner:
-    """Returns a planner. Where none can be made, such as over a folder that is gone, no asset stays marked as fresh.
+    """Returns a planner.
 
-    Nor over the store of another corpus, whose records say nothing of this one, and in which no run could build.
+    If none can be made, for example because a folder is gone, no asset stays marked as fresh. The same holds for the
+    store of another corpus, in which no run could build.
     """
     try:
         require_owner(corpus.storage, corpus.claimant)

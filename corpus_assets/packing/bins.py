@@ -1,8 +1,8 @@
 """Bins of given sequences, which share rows of a fixed length (docs/formats/packing.md).
 
-nearest_previous: the algorithm of Cerebras' Model Zoo (docs/formats/packing.md "Nearest previous fit").
-Every sequence is a bin; bins are visited from the last to the first, and a bin is appended to the nearest earlier one
-that has room for all of it.
+nearest_previous: the algorithm of Cerebras' Model Zoo (docs/formats/packing.md "Nearest previous fit"). Every sequence
+begins as a bin; bins are visited from the last to the first, and appended to the nearest earlier one with room for all
+of it.
 best_fit: best fit decreasing; from long to short, each sequence goes to the open bin with the least sufficient room.
 lpfhp, spfhp: longest and shortest pack first on the histogram of lengths (lpfhp.py, spfhp.py). Their cost grows with
 the number of different lengths, not with that of sequences.

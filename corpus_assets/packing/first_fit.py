@@ -1,4 +1,4 @@
-"""First fit with a limited number of open packs, for sequences in a given order, as loaders of trainers do it."""
+"""First fit with a limited number of open packs, for sequences in a given order, as in loaders of trainers."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Histograms of lengths: what the methods of packing take, made from the lengths of documents."""
+"""Histograms of lengths, the input of packing methods, made from the lengths of documents."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def rule_named(name: str) -> LongDocuments:
 
 
 def _add_long(histogram: Histogram, sizes: Histogram, counts: Histogram, rule: LongDocuments) -> int:
-    """Adds what documents longer than a row become, and returns their ids that are in no sequence."""
+    """Adds the sequences of documents longer than a row, and returns their ids that are in no sequence."""
     capacity = histogram.size
     if rule == "fold":
         rests = sizes % capacity

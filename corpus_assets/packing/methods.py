@@ -1,4 +1,4 @@
-"""All methods of packing by name, and what each makes of the same sequences."""
+"""All methods of packing by name, and their results for the same sequences."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ CHEAP = tuple(name for name, method in METHODS.items() if method.cheap)
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of a method. depth: that it had. packs: None if it was left out; why: the reason for that."""
+    """The result of a method. depth: the one used. packs: None if it was left out; why: the reason."""
 
     name: str
     depth: int | None
@@ -61,7 +61,7 @@ class Tried:
 
 
 def chosen(names: Sequence[str]) -> list[str]:
-    """Returns methods in their own order; none means all. ConfigError for a name that is none."""
+    """Returns methods in their own order; none means all. ConfigError for an unknown name."""
     unknown = [name for name in names if name not in METHODS]
     if unknown:
         raise ConfigError(f"--methods {unknown[0]!r}; valid: {', '.join(METHODS)}")
@@ -69,7 +69,7 @@ def chosen(names: Sequence[str]) -> list[str]:
 
 
 def tried(histogram: Histogram, names: Iterable[str], depth: int | None = None) -> list[Tried]:
-    """Returns what the methods make of the sequences of a histogram. depth: most sequences in a pack."""
+    """Returns the results of methods for the sequences of a histogram. depth: most sequences in a pack."""
     return [_tried(histogram, name, depth) for name in names]
 
 

@@ -19,8 +19,8 @@ Lengths = NDArray[np.int64]
 def nearest_previous(histogram: NDArray[np.integer], depth: int | None = None, *, window: int = WINDOW) -> Packs:
     """Returns the packs of the sequences of a histogram in keyed order. Depth has no meaning here.
 
-    The rule asks for the sequences one by one, and wants all of them at hand. So they are packed in windows, each of
-    which ends with the sequence that fills `window` ids, as the stages do it.
+    The rule works on single sequences and needs all of them in memory. So they are packed in windows, each of which
+    ends with the sequence that fills `window` ids, as in the stages.
     """
     counts = checked(histogram, depth)
     packs = sequences = tokens = 0

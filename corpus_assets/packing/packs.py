@@ -1,4 +1,4 @@
-"""The result of a method of packing: packs of sequences, and what follows from them."""
+"""The result of a method of packing: packs of sequences, and numbers derived from them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

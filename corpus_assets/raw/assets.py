@@ -57,9 +57,9 @@ def inventory(task: Task) -> dict[str, str]:
 def raw_source(task: Task) -> dict[str, str]:
     """Records the content digest of one raw file, and copies nothing.
 
-    The file's name is content too: its suffix chooses the reader, and derived ids are made from it. The content of
-    a file that can never be read (a dangling link, a pipe) is its fault; `source.on_bad_file` then decides whether
-    normalizing it fails.
+    The file's name is content too: its suffix chooses the reader, and derived ids are made from it. For a file that can
+    never be read (a dangling link, a pipe) the problem is digested as its content; `source.on_bad_file` then decides
+    whether normalizing it fails.
     """
     shard = task.shard
     digest = content_digest(b"problem", shard.problem.encode()) if shard.problem else shard.digest()
@@ -99,9 +99,9 @@ def examples_of(task: Task, gaps: Gaps | None = None) -> Iterator[Example]:
 def all_rows(
     shard: Shard, parameters: Mapping[str, Any], opened: RawReading | None = None
 ) -> Iterator[Example | BadRow]:
-    """Yields what each row of a file of a dataset's own gives: an example, or why there is none.
+    """Yields for each row of a dataset's own file an example, or the reason why there is none.
 
-    opened: what notices if a reading goes wrong.
+    opened: notices faulty readings.
     """
     return _rows(shard, parameters, _rules(shard, parameters), opened)
 
@@ -166,24 +166,24 @@ _NO_CONTENT = {
 
 @dataclass(frozen=True)
 class ReadingHooks(Hooks):
-    """What a build asks of a stage that reads the files of a dataset's own."""
+    """The hooks of a stage that reads a dataset's own files."""
 
     dataset: str
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
-        """Returns what its examples depend on: keys, format, and the mode, which sets their shape."""
+        """Returns the parameters of its examples: keys, format, and the mode, which sets their shape."""
         dataset, place = self._entry(settings), f"datasets.{self.dataset}.input"
         files = {key: value for key, value in dataset["input"].items() if key not in _NO_CONTENT}
         if files["numbers"] == "as_written":
-            del files["numbers"]  # Records from before there was a choice stay fresh.
+            del files["numbers"]  # Left out by default, so that records from before there was a choice stay fresh.
         if dataset.get("packing_text"):
             files[IN_CHUNKS] = True
         if keeps_empty(dataset):
             files[KEEPS_EMPTY] = True
         elif dataset.get("keep_empty"):
             files[KEEPS_EMPTY] = NOT_IN_JSON_LINES
-        mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, as those of this one.
+        mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, like those of this mode.
         if has_messages(mode, files) and files.get("numbers") != "python":
             files["parts"] = "joined"  # Before, a content of parts was no text.
         own = {f"{place}.{key}": value for key, value in {**files, "mode": mode}.items()}
@@ -199,7 +199,7 @@ class ReadingHooks(Hooks):
 
 
 class ExamplesHooks(ReadingHooks):
-    """What it asks of the examples of a dataset."""
+    """The hooks of the examples of a dataset."""
 
     @override
     def gate_all(self, records: Records, settings: Values, listing: Listing) -> Sequence[str]:
@@ -211,13 +211,13 @@ class ExamplesHooks(ReadingHooks):
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
-        """Yields what was dropped of a dataset's files, and the names in its section that nothing there has."""
+        """Yields sentences on the dropped rows of a dataset's files, and on names in its section that no row has."""
         yield from dropped_notes(partitions, settings, what="dataset")
         yield from absent_roles(self._entry(settings), partitions)
 
 
 def with_content_versions(reads: Stage, owner: str) -> Iterator[Stage]:
-    """Yields the stage with the content versions of files of their owner's own, and then the stage that reads them.
+    """Yields the stage with the content versions of an owner's files, and then the stage that reads them.
 
     owner: in words, such as `dataset NAME`.
     """
@@ -266,7 +266,8 @@ STAGES = [
         group="sources",
         unit_in="raw files",
         unit_out="raw files",
-        description="All raw files, which are the shard partitions; and here the configuration of the corpus.",
+        description="All raw files, which are the shard partitions; this page also shows the configuration of "
+        "the corpus.",
         partitioning=Partitioning.NONE,
         compute=inventory,
         code_version="1",

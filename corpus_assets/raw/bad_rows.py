@@ -22,7 +22,7 @@ GAPS: Final = ".gaps.npy"
 
 
 class Gaps:
-    """Numbers of the rows of a raw file, from 0, of which no document or example is made; eight bytes each.
+    """Numbers of the rows of a raw file, from 0, that give no document or example; eight bytes each.
 
     row: number of the row that was read last, bad ones included.
     """
@@ -32,7 +32,7 @@ class Gaps:
         self._left_out = array("Q")
 
     def leave_out(self) -> None:
-        """Notes that nothing is made of the row that was read last."""
+        """Notes that the row that was read last gives nothing."""
         self._left_out.append(self.row)
 
     def save(self, task: Task, path: str) -> None:
@@ -74,7 +74,7 @@ def _require_unchanged(shard: Shard) -> None:
 def write_good_rows(task: Task, rows: Iterator[T], on_bad_file: OnFault, write: Callable[[Iterator[T]], None]) -> None:
     """Writes the rows of a file; a file that cannot be read fails the shard, or is dropped as if it had no rows.
 
-    Raises `StorageError` if the file changed meanwhile: what is half written now may be whole when it is read again.
+    Raises `StorageError` if the file changed meanwhile: a half-written file may be complete when it is read again.
     """
     try:
         write(rows)
@@ -94,7 +94,7 @@ def _named(shard: Shard, error: BadFileError) -> BadFileError:
 
 
 def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: str = "source") -> Iterator[str]:
-    """Yields sentences for each source whose rows or files did not all give documents or examples, with the reasons.
+    """Yields sentences, with reasons, for each source with rows or files that gave no document or example.
 
     what: `source`, or `dataset` for files of a dataset's own.
     """
@@ -108,7 +108,7 @@ def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: s
             found.add(partition.record)
         dropped = [f"{what} {source}: {words}" for words in found.all_dropped()]
         absent = list(absent_notes(read, what))
-        if len(found.bad_rows) == len(absent) == 1 and not found.rows_out:  # One fault is one sentence.
+        if len(found.bad_rows) == len(absent) == 1 and not found.rows_out:  # Each fault gives one sentence.
             dropped[0] += f"; {absent.pop()}"
         yield from (*dropped, *absent)
     yield from repeated_notes(partitions, what)

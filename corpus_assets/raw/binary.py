@@ -1,7 +1,7 @@
-"""Tells bytes that are no text: by the signatures of binary files, and by what text never holds much of.
+"""Recognizes bytes that are no text: by signatures of binary files, and by characters that are rare in texts.
 
-Signatures are those of the MIME Sniffing Standard of the WHATWG (sections 6 and 7), and those of further files that are
-found on the web under the name of a text.
+The signatures are those of the MIME Sniffing Standard of the WHATWG (sections 6 and 7), and of further files that web
+servers send under a text type.
 """
 
 import re
@@ -12,9 +12,9 @@ HEADER_BYTES: Final = 1445
 
 _MOST_CONTROLS: Final = 0.05
 _MOST_REPLACED: Final = 0.2
-"""Shares of the characters of a text from which on it is none. Bytes at random have 11 % of control characters."""
+"""Shares of such characters from which on bytes are no text. Random bytes have 11 % of control characters."""
 _FEW: Final = {True: 32, False: 4}
-"""How many such characters are never too many, by whether the bytes are sound UTF-8, as binary files seldom are."""
+"""Such characters that are always allowed, if the bytes are not or are valid UTF-8; binary files rarely are."""
 
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """The standard's binary data bytes."""
@@ -22,7 +22,7 @@ _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x
 _PRINTABLE: Final = re.compile(rb"[\t\n\r -~]")
 _MOSTLY: Final = 0.8
 _ENOUGH: Final = 64
-"""Bytes of which chance gives a binary one: of 1,000 compressed contents of this size 999 have some."""
+"""Of 1,000 compressed contents of this size, 999 have at least one binary byte."""
 _MARKS: Final = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf", b"\0\0\xfe\xff")
 
 _SURE: Final = (
@@ -67,7 +67,7 @@ _SURE: Final = (
     ("video/x-ms-asf", rb"\x30\x26\xb2\x75\x8e\x66\xcf\x11"),
     ("video/mpeg", rb"\x00\x00\x01[\xb3\xba]"),
 )
-"""What files of a type begin with, and no text does."""
+"""Beginnings of files of a type that no text has."""
 
 _MAYBE: Final = (
     ("image/bmp", rb"BM"),
@@ -89,7 +89,7 @@ _MAYBE: Final = (
     ("audio/flac", rb"fLaC"),
     ("audio/amr", rb"#!AMR"),
 )
-"""What files of a type begin with, and texts may: these are files only if a byte that text does not have is near."""
+"""Beginnings of files of a type that texts may have too; they count only with a binary byte nearby."""
 
 
 def _compiled(table: tuple[tuple[str, bytes], ...]) -> list[tuple[str, re.Pattern[bytes]]]:
@@ -97,11 +97,11 @@ def _compiled(table: tuple[tuple[str, bytes], ...]) -> list[tuple[str, re.Patter
 
 
 _SIGNATURES: Final = {True: _compiled(_SURE), False: _compiled(_SURE + _MAYBE)}
-"""Those of files that a content can be, by whether its beginning has no binary byte."""
+"""The possible signatures, depending on whether the beginning has no binary byte."""
 
 
 def binary_kind(content: bytes) -> str | None:
-    """Returns the type of a binary file by its first bytes; None if they are those of none."""
+    """Returns the type of a binary file by its first bytes; None if no signature matches."""
     if content.startswith(_MARKS):
         return None
     head = content[:HEADER_BYTES]
@@ -116,7 +116,7 @@ def binary_kind(content: bytes) -> str | None:
 
 
 def is_mp4(content: bytes) -> bool:
-    """Returns whether bytes are the beginning of an MP4 file (6.2.1): of any brand, not of those alone named `mp4`."""
+    """Returns whether bytes are the beginning of an MP4 file (6.2.1), of any brand and not only `mp4`."""
     size = int.from_bytes(content[:4], "big")
     return len(content) >= 12 and 12 <= size <= HEADER_BYTES and not size % 4 and content[4:8] == b"ftyp"
 
@@ -152,15 +152,15 @@ def _mp3_frame(content: bytes) -> int | None:
 
 
 def controls(text: str, *, sound: bool = False) -> str | None:
-    """Returns in words the share of NUL and control characters in a text, if it is too large; ESC is none.
+    """Returns in words the share of NUL and control characters (without ESC) in a text, if it is too large.
 
-    sound: whether the text was UTF-8 without a fault.
+    sound: whether the text was valid UTF-8.
     """
     return _share(sum(len(run[0]) for run in _CONTROLS.finditer(text)), text, _MOST_CONTROLS, sound=sound)
 
 
 def replacements(text: str, *, sound: bool = False) -> str | None:
-    """Returns in words the share of U+FFFD in a text, its own and those that decoding made, if it is too large."""
+    """Returns in words the share of U+FFFD in a text, original or from decoding, if it is too large."""
     return _share(text.count("\ufffd"), text, _MOST_REPLACED, sound=sound)
 
 
@@ -169,7 +169,7 @@ def _share(count: int, text: str, most: float, *, sound: bool) -> str | None:
 
 
 def seems_text(content: bytes) -> bool:
-    """Returns whether bytes of which nothing is known are a text, not compressed: UTF-8, or free of binary bytes."""
+    """Returns whether unknown bytes seem to be uncompressed text: UTF-8, or without binary bytes."""
     try:
         return controls(content.decode(), sound=True) is None
     except UnicodeDecodeError:

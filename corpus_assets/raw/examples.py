@@ -37,13 +37,13 @@ __all__ = ["BadRow", "ExampleRules", "Limits", "RawFile", "Shape", "read_example
 _NULL: Final = msgspec.Raw(b"null")
 
 IN_CHUNKS: Final = "in_chunks"
-"""The option that examples say what chunks of text are cut by."""
+"""The option that examples record where chunks of text may be cut."""
 
 KEEPS_EMPTY: Final = "keeps_empty"
 """The option that a text may be empty."""
 
 NOT_IN_JSON_LINES: Final = "not in JSON lines"
-"""The value of that option for texts that may be empty where they are for Cerebras."""
+"""The value of that option for texts that may be empty where Cerebras allows it."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class ExampleRules(SourceRules):
     files: names the keys of a row. Several prompt keys (instruction and input) are joined by a blank line, absent ones
         left out; a preference may have no prompt.
     roles_by_turn: messages may have no role; then user and assistant take turns.
-    in_chunks: examples say what chunks of text are cut by.
-    keeps_empty: a text may be empty, as long as it is there; or only a string of a table, a bare string of a `json.gz`
-        and a text file, as in Cerebras (docs/formats/cerebras-hdf5.md "Reading input").
+    in_chunks: examples record where chunks of text may be cut.
+    keeps_empty: a text may be empty, but not missing; or, as in Cerebras, only a string of a table, a bare string of a
+        `json.gz` and a text file may be (docs/formats/cerebras-hdf5.md "Reading input").
     """
 
     shape: Shape = field(kw_only=True)
@@ -72,12 +72,12 @@ class ExampleRules(SourceRules):
 
     @property
     def columns(self) -> Collection[str] | None:
-        """Returns the columns of a table that are looked at; None is all, since others become metadata."""
+        """Returns the columns of a table that are read; None is all, since others become metadata."""
         return None
 
     @property
     def as_python(self) -> bool:
-        """Returns whether numbers and booleans are texts as Python's `str` writes them."""
+        """Returns whether numbers and booleans become texts as Python's `str` writes them."""
         return self.files.numbers == "python"
 
     @property
@@ -91,9 +91,9 @@ class ExampleRules(SourceRules):
 
 
 def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOptions = NO_OPTIONS) -> ExampleRules:
-    """Returns the rules by which a dataset reads files of its own.
+    """Returns the rules by which a dataset reads its own files.
 
-    options: what `corpus.yaml` says of the files. how: what it says of their formats.
+    options: its section `input`. how: the options of formats.
     """
     section, files = SECTIONS[mode], Files.model_construct(None, **options)
     shape = section.shape_in(files)
@@ -120,12 +120,12 @@ def has_messages(mode: str, options: Mapping[str, Any]) -> bool:
 def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Example | BadRow]:
     """Yields examples and bad rows of a file in reading order; ids and faults are those of `read_documents`.
 
-    A value that is missing, null, an empty string or an empty list is absent
-    (docs/formats/cerebras-hdf5.md "Reading input", "Defect: missing values", "Defect: text files and json.gz"): the row
-    is bad (`no_prompt`, `empty_prompt`), and no other row is touched. Numbers become their JSON text, lists of strings
-    are joined by a blank line; anything else is `prompt_not_text`. Messages: see `json_values.messages_value`. A line
-    may be a bare JSON string, which is a text; a text file is one text, and a `BadFileError` in another shape; bare
-    strings of a `json.gz` are stripped. Everything else in a row goes to its metadata.
+    A value that is missing, null, an empty string or an empty list is absent (docs/formats/cerebras-hdf5.md "Reading
+    input", "Defect: missing values", "Defect: text files and json.gz"): the row is bad (`no_prompt`, `empty_prompt`),
+    and no other row is touched. Numbers become their JSON text, lists of strings are joined by a blank line; anything
+    else is `prompt_not_text`. Messages: see `json_values.messages_value`. A line may be a bare JSON string, which is a
+    text; a text file is one text, and a `BadFileError` in another shape; bare strings of a `json.gz` are stripped.
+    Everything else in a row goes to its metadata.
     """
     strips = resolve_format(file.name, rules.format) == "json.gz"
     new_reader = partial(ExampleReader, rules, limits, strips=strips)
@@ -147,7 +147,7 @@ class ExampleReader:
         self._names = RowNames(rules, limits)
 
     def begin_part(self, number: int) -> None:
-        """Says that the rows that follow lie in another part of the file."""
+        """Notes that the next rows lie in another part of the file."""
         self._names.begin_part(number)
 
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Example:
@@ -162,7 +162,7 @@ class ExampleReader:
             raise decode_error(line, fault) from None
 
     def from_values(self, values: dict[str, object], place: str) -> Example:
-        """Returns the example of one row of typed columns, as it would be from their JSON form.
+        """Returns the example of one row of typed columns, equal to that of their JSON form.
 
         Bytes under the shape's own keys are UTF-8 text.
         """
@@ -174,7 +174,7 @@ class ExampleReader:
         return str(value) if self._rules.as_python and isinstance(value, Number) else utf8(value)
 
     def from_text(self, text: str, place: str) -> Example:
-        """Returns the example of a text that comes with nothing else; its lines end in LF, whatever they ended in."""
+        """Returns the example of a text without other values; all line ends become LF."""
         if self._rules.shape != "text":
             raise BadFileError(place, f"a text file holds no {self._rules.shape}; valid: shape text")
         self._names.next_row()
@@ -198,7 +198,7 @@ class ExampleReader:
         return self._made(self._names.take_id({}), place, text=text)
 
     def _example(self, fields: Fields, place: str, *, keep: bool = False) -> Example:
-        """Returns the example of a row's values; its own ones are taken out of `fields`, the rest is metadata."""
+        """Returns the example of a row's values; takes those of the shape from `fields`, the rest is metadata."""
         self._rules.seen.row(fields)
         given = self._names.take_id(fields)
         content = self._content(fields, keep=keep)
@@ -296,7 +296,7 @@ def value_bytes(value: object) -> int:
 
 
 def _absent(fields: Fields, name: str, keys: Sequence[str]) -> RowError:
-    """Returns the error for a value that is empty, null, or no key of the row."""
+    """Returns the error for a value that is empty, null or missing."""
     wanted = " or ".join(map(repr, keys))
     held = [kind_of(fields[key]) for key in keys if key in fields]
     if set(held) - {"null"}:

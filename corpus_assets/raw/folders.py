@@ -1,4 +1,4 @@
-"""Where raw files lie, by the settings: those of sources, of datasets with files of their own, and of benchmarks."""
+"""The places of raw files in the configuration: of sources, of datasets' own files, and of benchmarks."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -38,9 +38,9 @@ def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
 
 
 def _not_cerebras(dataset: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields the suffixes of which Cerebras reads no file, or makes nothing, each with the reason; none without compat.
+    """Yields the suffixes that Cerebras ignores or cannot use, with the reason; none without compat.
 
-    `.jsonl.gz` is none of its suffixes, but JSON lines that somebody packed are meant.
+    Cerebras does not know `.jsonl.gz` either, but compressed JSON lines are accepted here.
     """
     if dataset.get("compat") != "cerebras":
         return

@@ -1,6 +1,6 @@
-"""The options of CSV and WARC as parameters of a stage, which are there only where a source gives them.
+"""The options of CSV and WARC as parameters of a stage.
 
-So records that were made before an option existed stay fresh.
+They exist only if a source sets them, so that records from before an option existed stay fresh.
 """
 
 from collections.abc import Mapping
@@ -18,17 +18,16 @@ _READING = 2
 
 
 def says_web(values: Mapping[str, Any]) -> bool:
-    """Returns whether a section says that its files are web crawls; by suffix any file may be one."""
+    """Returns whether a section declares web crawls; with format `auto` any file may be one."""
     says = f"{values.get('format')} {values.get('glob')} {values.get(_EXTRACTOR) or ''}"
     return any(word in says for word in ("warc", "wet", "resiliparse", "trafilatura"))
 
 
 def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """Returns the options that a source or a dataset's own files give, by dotted key; the extractor with its version.
+    """Returns the options that a source or a dataset's own files set, by dotted key.
 
-    In a sample of a corpus, also which rows are in it.
-
-    values: the section of corpus.yaml. `ConfigError` names the extra of an extractor that is not installed.
+    The extractor has its version; in a sample of a corpus its share is included. values: the section of corpus.yaml.
+    `ConfigError` names the extra of an extractor that is not installed.
     """
     given = given_options(values["csv"], values.get(_EXTRACTOR))
     if says_web(values):

@@ -29,13 +29,13 @@ _NO_CONTENT = {"csv", "name", "location", "s3", "glob", "max_bad_rows", "may_be_
 
 @dataclass(frozen=True)
 class ItemRules(ExampleRules):
-    """How a row of an evaluation file becomes an item: one text, of one key or of several, absent ones left out."""
+    """How a row of an evaluation file becomes an item: one text from one or several keys, without absent ones."""
 
     text_keys: tuple[str, ...] = ()
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Returns the keys of a row that make an item."""
+        """Returns the keys of a row that make up an item."""
         return self.text_keys
 
     @property
@@ -84,13 +84,13 @@ def _write_items(task: Task, rules: ItemRules, rows: Iterator[Example]) -> None:
 
 @dataclass(frozen=True)
 class ItemsHooks(Hooks):
-    """What a build asks of the items of a benchmark."""
+    """The hooks of the items of a benchmark."""
 
     benchmark: str
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
-        """Returns what they depend on: keys, format, and the options of CSV that are given."""
+        """Returns their parameters: keys, format, and the given options of CSV."""
         (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == self.benchmark)
         place = f"benchmarks.{self.benchmark}"
         given = {f"{place}.{key}": value for key, value in entry.items() if key not in _NO_CONTENT}

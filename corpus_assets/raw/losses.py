@@ -1,4 +1,4 @@
-"""What came out empty, or lost most of its files or rows: the reasons to hold back everything that would read it."""
+"""Gates for sources that are empty, or lost most of their files or rows: reasons to hold back all readers."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,25 +15,26 @@ from resources.stage.declaration import Stage
 BAD_FILE = "bad_file"
 SKIPPED_MEMBER = "skipped_member"
 MISLABELLED = frozenset({"binary_content", "control_characters", "identified_otherwise", "undecodable"})
-"""Reasons that count records of WARC files which are no text, though they say so."""
+"""Reasons for WARC records that are declared as text but are not."""
 NO_DOCUMENT = frozenset({"not_a_document", "not_text", "http_status", "empty_record", "no_text_found"}) | MISLABELLED
-"""Reasons that count records of WARC files that hold no document by their nature."""
+"""Reasons for WARC records that by their kind hold no document."""
 TAKEDOWN = "takedown"
 NOT_SAMPLED = "not_sampled"
-"""Counts rows that are not in a sample of the corpus."""
+"""The reason for rows that are not in a sample of the corpus."""
 NO_ROWS = frozenset({BAD_FILE, SKIPPED_MEMBER, TAKEDOWN, NOT_SAMPLED}) | NO_DOCUMENT
-"""Reasons that count no bad rows: files, members of archives, records without a document, documents that must go,
-rows that are not in a sample."""
+"""Reasons that do not count bad rows: files, members of archives, records without a document, removed documents, rows
+outside a sample.
+"""
 REPLACED = "replaced_characters"
-"""Statistic of web crawls: how many U+FFFD stand in texts for bytes that could not be decoded."""
+"""Statistic of web crawls: number of U+FFFD that replace bytes which could not be decoded."""
 GUESSED = "charsets_guessed"
-"""Statistic of web crawls: documents of which nothing says in what charset they are."""
+"""Statistic of web crawls: number of documents that do not declare a charset."""
 ROLES = "roles"
 """Statistic of examples: how many messages have each role."""
 PREFERENCE_ROLES = "preference_roles"
-"""The same of preferences, those of which are messages."""
+"""The same for preferences that are messages."""
 MANY_ROLES = 1000
-"""Roles of which no more are counted: then they are no roles, but names or texts."""
+"""Most roles that are counted; more of them are names or texts and no roles."""
 _MOST = 0.5
 _NEARLY_ALL = 0.9
 _READS = ", and a `format` reads files of any name"
@@ -45,15 +46,15 @@ Records = Mapping[str | None, Record]
 
 @dataclass
 class Read:
-    """What was read of one source: rows that came in and went out, and what was dropped.
+    """The rows of one source: rows in and out, and dropped ones by reason.
 
-    files: those that are there now.
+    files: those that exist now.
     counted: those whose records say how many rows they have.
     gone: those that were read before.
-    bytes: of those that are there.
+    bytes: of those that exist.
     unread: files beside them of no known suffix.
-    left_out: all that was passed over, in words, where nothing else is there.
-    roles: how many messages have each.
+    left_out: the files that were left out, in words, if there are no others.
+    roles: number of messages with each.
     """
 
     files: int = 0
@@ -80,7 +81,7 @@ class Read:
         return self.rows_out + self.bad_rows.total()
 
     def add(self, record: Record) -> None:
-        """Adds what a record says of one file."""
+        """Adds the numbers in the record of one file."""
         numbers = record.statistics
         self.files += 1
         self.counted += "rows_out" in numbers
@@ -92,7 +93,7 @@ class Read:
         self.guessed += numbers.get(GUESSED, 0)
 
     def all_dropped(self) -> Iterator[str]:
-        """Yields in words what was dropped: rows, files, members of archives, and records without a document."""
+        """Yields in words the dropped rows, files, members of archives, and records without a document."""
         if self.bad_rows:
             yield self.dropped_rows("raw ")
         if self.dropped[BAD_FILE]:
@@ -130,7 +131,7 @@ class Read:
         return f"{self.dropped[BAD_FILE]:,} of {self.files:,} files dropped ({BAD_FILE})"
 
     def hint(self, *, files: bool = False) -> str:
-        """Returns an example of the most frequent reason; for a missing key it names those that the row has."""
+        """Returns an example of the most frequent reason; for a missing key it names the keys of the row."""
         counts = Counter({BAD_FILE: self.dropped[BAD_FILE]}) if files else self.bad_rows
         for reason, _ in counts.most_common():
             if found := next((text for text in self.examples if f": {reason}: " in text or files), None):
@@ -139,7 +140,7 @@ class Read:
 
 
 def read_of(source: str, records: Records, listing: Listing) -> Read:
-    """Returns what was read of a source, from the records of its files that are there now."""
+    """Returns the numbers of a source, from the records of its present files."""
     found = Read()
     present = listing.keys([source])
     found.unread = listing.unread.get(source, found.unread)
@@ -155,7 +156,7 @@ def read_of(source: str, records: Records, listing: Listing) -> Read:
 
 
 def lost_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
-    """Yields why the files that a source has now cannot be all: there are none, or most of those read before are gone.
+    """Yields why the present files of a source cannot be all: there are none, or most of the earlier ones are gone.
 
     values: `location`, `glob` and `may_be_empty` of the source.
     """
@@ -178,10 +179,10 @@ def lost_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
 
 
 def unread_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
-    """Yields why a source has too many files of no known suffix, by their number and by their bytes.
+    """Yields why a source has too many files of unknown suffix, by number and by bytes.
 
-    So neither small files beside the data (a checksum and an index for each) count, nor one large one; where they are
-    `_NEARLY_ALL`, their number alone does. values: `max_bad_rows` of the source.
+    Both must be too large, so that neither small files beside the data (a checksum and an index for each) nor a single
+    large file count; if they are `_NEARLY_ALL` files, their number alone counts. values: `max_bad_rows` of the source.
     """
     most, unread = values["max_bad_rows"], found.unread
     files, size = found.files + unread.files, found.bytes + unread.bytes
@@ -194,7 +195,7 @@ def unread_files(values: Mapping[str, Any], found: Read) -> Iterator[str]:
 
 
 def lost_rows(values: Mapping[str, Any], found: Read) -> Iterator[str]:
-    """Yields why what was read of a source is not enough: too many rows or files are bad, or nothing came out.
+    """Yields why the rows of a source do not suffice: too many rows or files are bad, or none gave a document.
 
     values: `max_bad_rows` and `may_be_empty` of the source.
     """
@@ -209,7 +210,7 @@ def lost_rows(values: Mapping[str, Any], found: Read) -> Iterator[str]:
 
 
 def source_losses(records: Records, settings: Mapping[str, Any], listing: Listing) -> list[str]:
-    """Returns for every source why what was read of it must not be used yet (a gate over all partitions)."""
+    """Returns for every source why its rows must not be used yet (a gate over all partitions)."""
     return [
         f"source {source['name']}: {why}"
         for source in settings["sources"]
@@ -218,7 +219,7 @@ def source_losses(records: Records, settings: Mapping[str, Any], listing: Listin
 
 
 def listed_losses(settings: Mapping[str, Any], listing: Listing) -> list[str]:
-    """Returns for every source why the files that are there cannot be used: known before any of them is read."""
+    """Returns for every source why its files cannot be used, as far as it is known before they are read."""
     return [
         f"source {source['name']}: {why}"
         for source in settings["sources"]
@@ -227,7 +228,7 @@ def listed_losses(settings: Mapping[str, Any], listing: Listing) -> list[str]:
 
 
 def dataset_losses(records: Records, settings: Mapping[str, Any], listing: Listing, dataset: str) -> list[str]:
-    """Returns why what was read of a dataset's own files must not be used yet (a gate over all partitions)."""
+    """Returns why the rows of a dataset's own files must not be used yet (a gate over all partitions)."""
     (entry,) = (entry for entry in settings["datasets"] if entry["name"] == dataset)
     found = _read_of_dataset(entry, records, listing)
     return [f"dataset {dataset}: {why}" for why in [*_losses(entry["input"], found), *lost_roles(entry, found)][:1]]
@@ -243,12 +244,12 @@ def listed_dataset_losses(settings: Mapping[str, Any], listing: Listing, dataset
 def _read_of_dataset(entry: Mapping[str, Any], records: Records, listing: Listing) -> Read:
     found = read_of(entry["name"], records, listing)
     if entry.get("compat") == "cerebras":
-        found.unread = Unread()  # Cerebras passes over all files of other suffixes too.
+        found.unread = Unread()  # Cerebras ignores files of all other suffixes too.
     return found
 
 
 def benchmark_losses(records: Records, settings: Mapping[str, Any], listing: Listing, benchmark: str) -> list[str]:
-    """Returns why what was read of a benchmark must not be used yet (a gate over all partitions)."""
+    """Returns why the rows of a benchmark must not be used yet (a gate over all partitions)."""
     (entry,) = (entry for entry in settings["benchmarks"] if entry["name"] == benchmark)
     return [f"benchmark {benchmark}: {why}" for why in _losses(entry, read_of(benchmark, records, listing))]
 
@@ -260,7 +261,7 @@ def listed_benchmark_losses(settings: Mapping[str, Any], listing: Listing, bench
 
 
 def lost_roles(entry: Mapping[str, Any], found: Read) -> Iterator[str]:
-    """Yields why none of what was read of a dataset would be learned: no message has one of its `loss_roles`.
+    """Yields that no message of a dataset has one of its `loss_roles`, so that nothing would be learned.
 
     entry: the dataset's.
     """
@@ -284,9 +285,9 @@ def _listed(values: Mapping[str, Any], found: Read) -> list[str]:
 
 
 def refused_deletions(planner: Planner) -> list[str]:
-    """Returns why orphans must not be deleted without being told to: the folder of a source lost most of its files.
+    """Returns why orphans must not be deleted without `--force`: the folder of a source lost most of its files.
 
-    `corpus clean` asks this before it deletes anything.
+    `corpus clean` checks this before it deletes anything.
     """
     values = planner.settings.values
     own = {entry["name"]: entry for entry in planner.settings.inputs()}

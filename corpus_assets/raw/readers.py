@@ -35,11 +35,12 @@ _JSON_LINES = ("jsonl", "jsonl.gz", "json.gz", "jsonl.zst")
 
 @dataclass(frozen=True)
 class RawFile:
-    """A raw file as the readers see it.
+    """A raw file for the readers.
 
-    `name`: path relative to the source root, used in ids and messages. `open`: opens a new seekable binary stream.
-    `member`: opens a path that a list of text files names, relative to the list; it refuses paths that leave
-    the source. `counts`: gets numbers about what is read that are no rows (`losses.REPLACED`).
+    name: path relative to the source root, used in ids and messages.
+    open: opens a new seekable binary stream.
+    member: opens a path that a list of text files names, relative to the list; it refuses paths that leave the source.
+    counts: gets numbers about the content that are no rows (`losses.REPLACED`).
     """
 
     name: str
@@ -107,9 +108,9 @@ def read_rows(
 
 
 def json_lines(file: RawFile, declared: str, limits: Limits = DEFAULT_LIMITS) -> Iterator[bytes | None]:
-    """Yields the lines of a file of JSON lines as they are, newline included; None for one over the limit.
+    """Yields the unchanged lines of a file of JSON lines, newline included; None for one over the limit.
 
-    Raises `BadFileError` for a file of another format, and as `read_rows`.
+    Raises `BadFileError` for a file of another format, and like `read_rows`.
     """
     where = printable(file.name)
     kind = resolve_format(where, declared)
@@ -152,7 +153,7 @@ def _archive_rows(
         parser.begin_part(next(parts))
         packed += member.size
         with _faults(inside):
-            # What is allowed free of a ratio is so once for all members, of which an archive may have any number.
+            # The bytes that are free of the ratio count once for all members, since an archive may have any number.
             stream = open_zstd(member.stream, limits.decompressed(packed) - spent)
             place = f"{where}/{member.name}"
             yield from jsonl.read_rows(stream, parser, limits.line_bytes, inside, place, bare_strings=bare_strings)
@@ -162,7 +163,7 @@ def _archive_rows(
 def _listed_rows(
     file: RawFile, raw: BinaryIO, new_parser: Callable[[], RowParser[Row]], limits: Limits
 ) -> Iterator[Row | BadRow]:
-    """Yields the rows of listed texts; a text gets the id that it has as a file of its own: its path from the root."""
+    """Yields the rows of listed texts; a text gets the id that it would have as a file: its path from the root."""
     where = printable(file.name)
     folder = where[: where.rfind("/") + 1]
     for part, (number, path) in enumerate(text.listed_paths(text.read_text(raw, where, limits.line_bytes))):
@@ -178,7 +179,7 @@ def _listed_rows(
 
 
 def _text_row(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str, place: str) -> Iterator[Row | BadRow]:
-    """Yields the one row of a text file, or none if the file is empty and the parser takes no such file."""
+    """Yields the one row of a text file, or none if the file is empty and the parser accepts no empty files."""
     content = text.read_text(raw, where, limits.line_bytes)
     if content or parser.empty_files:
         try:
@@ -189,7 +190,7 @@ def _text_row(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str,
 
 @contextmanager
 def _faults(where: str) -> Iterator[None]:
-    """Raises faults of files and codecs as `BadFileError` with the place; errors that have a place pass."""
+    """Raises faults of files and codecs as `BadFileError` with the place; errors with a place are unchanged."""
     try:
         yield
     except CodecError as fault:

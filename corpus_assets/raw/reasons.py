@@ -1,4 +1,4 @@
-"""The reasons for which rows of raw files are dropped, by what is read and into what."""
+"""The reasons for which rows of raw files are dropped, by input and output."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -84,7 +84,8 @@ def _of_section(given: Mapping[str, Any], settings: Values) -> Iterator[str]:
     for name, reasons in _FORMATS.items():
         if declared == "auto" or name in declared:
             yield from reasons
-    # By suffix any file may be a WARC file; who reads them says so, or sees these reasons when they first occur.
+    # With format `auto` any file may be a WARC file; these reasons are declared for declared crawls only, and appear
+    # otherwise when they first occur.
     if says_web(given):
         yield from WEB
     if "sample" in given:

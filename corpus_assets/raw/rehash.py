@@ -1,4 +1,4 @@
-"""Has all raw files read again, whatever their sizes and times say."""
+"""Makes the next plan read all raw files again, whatever their sizes and times."""
 
 from resources.planning.planner import Planner
 from resources.shards.listing import remembered_digest
@@ -7,10 +7,10 @@ UNKNOWN = "to be read again"
 
 
 def forget_stamps(planner: Planner) -> int:
-    """Removes what the records of raw files know of their times, so that the next plan digests all; returns how many.
+    """Removes the times in the records of raw files, so that the next plan digests all; returns how many.
 
-    The caller holds the store, and makes a new planner afterwards. That plan compares contents: a file that changed is
-    `raw shard ... changed`, and any other is fresh and gets its time back with the next build.
+    The caller holds the store, and makes a new planner afterwards. That plan compares contents: a changed file is `raw
+    shard ... changed`, and any other is fresh and gets its time back with the next build.
     """
     forgotten = 0
     for stage in planner.graph:

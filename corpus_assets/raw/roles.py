@@ -1,4 +1,4 @@
-"""Roles that the configuration of a dataset names, and no message of its files has."""
+"""Roles that the configuration of a dataset names but no message of its files has."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from resources.stage.partition import Partition
 def absent_roles(entry: Mapping[str, Any], partitions: Sequence[Partition]) -> Iterator[str]:
     """Yields a sentence for each role that no message has. entry: the dataset's; partitions: all of its examples.
 
-    Where roles were not counted, as in files whose examples are texts, nothing is said.
+    Nothing if roles were not counted, as in files whose examples are texts.
     """
     section = SECTIONS.get(entry.get("mode", ""))
     keys = keys_that_name(section, ROLE) if section else []

@@ -1,4 +1,4 @@
-"""Chooses the rows of a sample: by a keyed hash of seed, source, raw file and row, and by nothing else."""
+"""Chooses the rows of a sample by a keyed hash of seed, source, raw file and row alone."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from resources.shards.listing import Shard
 from resources.stage.task import Task
 
 LEFT_OUT_BYTES: Final = "not_sampled_bytes"
-"""Statistic of a sample: bytes of the texts that are not in it."""
+"""Statistic of a sample: bytes of the texts outside it."""
 
 _BITS: Final = 53
 _WHOLE: Final = 1 << _BITS
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Chosen:
-    """Which rows are in a sample. share: of all rows, more than 0."""
+    """The rows of a sample. share: of all rows, more than 0."""
 
     share: float
     seed: int
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], prefix: str) -> "Chosen | None":
-        """Returns what the parameters of a stage say; None if it reads all rows."""
+        """Returns the choice in the parameters of a stage; None if it reads all rows."""
         share = parameters.get(f"{prefix}.sample.share")
         return None if share is None else cls(share, parameters[f"{prefix}.sample.seed"])
 
@@ -47,10 +47,9 @@ class Chosen:
 def sampled(
     rows: Iterable[T | BadRow], task: Task, chosen: Chosen | None, size: Callable[[T], int]
 ) -> Iterator[T | BadRow]:
-    """Yields the rows of a raw file, bad ones too; in the stead of each that is not in the sample, that it is not.
+    """Yields the rows of a raw file, including bad ones; a row outside the sample is replaced by a mark.
 
-    size: bytes of a row's texts; those of the rows that are left out are recorded, so that the size of the whole is
-    known.
+    size: bytes of a row's texts. Those of rows outside the sample are recorded, so that the size of the whole is known.
     """
     if chosen is None:
         yield from rows
@@ -66,7 +65,7 @@ def sampled(
 
 
 def places(shard: Shard, seed: int) -> Callable[[int], int]:
-    """Returns a function that gives each row of a raw file, from 0, its place among 2^53 equally likely ones."""
+    """Returns a function that gives each row of a raw file, from 0, one of 2^53 equally likely places."""
     hashed = keyed_hasher(NOT_SAMPLED, seed, shard.source, shard.path_digest())
     return lambda number: hashed(hash_parts(number)) >> (64 - _BITS)
 
@@ -76,7 +75,7 @@ def share_of_rows(limit: int, shards: Iterable[Shard], rows: Callable[[Shard], i
 
     rows: counts the rows of a raw file. Memory: the places of `limit` rows.
     """
-    last: list[int] = []  # the first places, negative: the last of them is the least
+    last: list[int] = []  # the first places as negative numbers, so that the last place is the least number
     for shard in shards:
         place = places(shard, seed)
         for number in range(rows(shard)):
@@ -89,20 +88,20 @@ def share_of_rows(limit: int, shards: Iterable[Shard], rows: Callable[[Shard], i
 
 
 def count_rows(shard: Shard, format_: str, longest_row: int, options: FormatOptions) -> int:
-    """Returns the rows of a raw file, bad ones too, without looking into them; none of a file that cannot be read."""
+    """Returns the number of rows of a raw file, including bad ones, without parsing them; 0 for an unreadable file."""
     file = RawFile(shard.path, shard.open, shard.open_member)
     rows = read_rows(file, format_, Limits(line_bytes=longest_row), Unread, bare_strings=True, options=options)
     count = 0
     try:
         for _ in rows:
             count += 1
-    except BadFileError:  # The build fails this file by name, or goes on without it.
+    except BadFileError:  # The build reports this file by name, or continues without it.
         return 0
     return count
 
 
 class Unread(RowParser[None]):
-    """Makes nothing of a row (a `RowParser`)."""
+    """Ignores the content of rows (a `RowParser`)."""
 
     required: Sequence[Sequence[str]] = ()
     places: Mapping[str, str] = {}
@@ -112,20 +111,20 @@ class Unread(RowParser[None]):
 
     @override
     def begin_part(self, number: int) -> None:
-        """Takes no note of it."""
+        """Ignores it."""
 
     @override
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> None:
-        """Makes nothing of a line."""
+        """Ignores a line."""
 
     @override
     def from_values(self, values: dict[str, object], place: str) -> None:
-        """Makes nothing of a row of a table."""
+        """Ignores a row of a table."""
 
     @override
     def from_text(self, text: str, place: str) -> None:
-        """Makes nothing of a text."""
+        """Ignores a text."""
 
     @override
     def from_record(self, values: dict[str, object], place: str) -> None:
-        """Makes nothing of a record."""
+        """Ignores a record."""

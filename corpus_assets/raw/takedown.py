@@ -1,4 +1,4 @@
-"""Leaves out the rows of a raw file of which no document may be made."""
+"""Leaves out the rows of a raw file that a takedown names."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,16 +12,16 @@ from resources.stage.declaration import Stage, same
 from resources.stage.task import Task
 
 KEYS: Final = "document_keys"
-"""The asset that holds the keys of all rows of sources, if takedown is configured."""
+"""The asset with the keys of all rows of sources, if takedown is configured."""
 
 TAKEDOWN: Final = "takedown"
-"""The asset that holds those rows of sources, if takedown is configured."""
+"""The asset with the named rows of sources, if takedown is configured."""
 
 ROWS: Final = "rows"
 """Segment of the rows alone."""
 
 NOTHING: Final = content_digest(b"no row")
-"""Digest of that segment if there are none: then the documents are what they would be without takedown."""
+"""Digest of that segment without rows: then the documents are the same as without takedown."""
 
 NUMBER: Final = "number"
 """Counters: how many rows the raw file has."""
@@ -32,15 +32,15 @@ Row = TypeVar("Row")
 
 
 def obeying(stage: Stage, takedown: str) -> Stage:
-    """Returns a stage that reads raw files, which then leaves out the rows that the asset `takedown` names."""
+    """Returns a stage that reads raw files without the rows that the asset `takedown` names."""
     return replace(stage, inputs=(*stage.inputs, same(takedown, segment=ROWS, nothing=NOTHING)))
 
 
 def without_named(task: Task, rows: Iterator[Row], asset: str, gaps: Gaps) -> Iterator[Row]:
     """Yields the rows that takedown does not name, and counts the others; all if it is not configured.
 
-    asset: what holds the rows that are named. gaps: of the good rows, with which it goes on. Raises `DamagedFileError`
-    of the keys that takedown was made from if there are not as many rows as these are of.
+    asset: has the named rows. gaps: of the good rows; named rows are added to it. Raises `DamagedFileError` for the
+    keys that takedown was made from if their number of rows differs.
     """
     if not task.reads(asset):
         yield from rows
@@ -52,7 +52,7 @@ def without_named(task: Task, rows: Iterator[Row], asset: str, gaps: Gaps) -> It
         if number == following:
             following = next(named, None)
             gaps.leave_out()
-            task.drop(REASON, shown=f"{task.shard.label} row {number}")  # Neither its id nor its text may be kept.
+            task.drop(REASON, shown=f"{task.shard.label} row {number}")  # Its id and text must not be kept.
         else:
             yield row
         number += 1

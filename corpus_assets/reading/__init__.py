@@ -1,4 +1,4 @@
-"""Readers of token streams for trainers: documents, windows in a keyed order, batches that a run can go on with.
+"""Readers of token streams for trainers: documents, windows in a keyed order, batches that a run can continue.
 
 They know neither Dagster nor, unless a stream is opened by its corpus.yaml, the asset graph (docs/reading.md).
 """

@@ -16,12 +16,12 @@ from resources.storage.fetched import fetched
 from resources.storage.interface import Storage
 
 BLOCK_DOCUMENTS = 1 << 13
-"""Documents between two whose place is known. What lies between is added up, which takes about a microsecond."""
+"""Documents between two stored places; the lengths between are added up, which takes about a microsecond."""
 _MAPPED = ("data", "lengths", "table", "sources", "id_bytes")
 
 
 def _contents(path: str) -> memoryview:
-    # Not numpy's memmap: it keeps a file open as long as the array is there, and streams have thousands.
+    # Not numpy's memmap, which keeps a file open as long as the array exists; streams have thousands.
     import pyarrow as pa
 
     with pa.memory_map(path) as file:

@@ -1,4 +1,4 @@
-"""Batches of windows, epoch after epoch, divided over ranks and workers, that go on from any step."""
+"""Batches of windows, epoch after epoch, divided over ranks and workers, that can continue from any step."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -86,7 +86,7 @@ class WindowStream(IterableStyle):
         return {"version": STATE_VERSION, "epoch": epoch, "samples": samples, "of": self._identity()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from a state; `ReadingError` if it is of other windows or of another order."""
+        """Continues from a state; `ReadingError` if it is of other windows or of another order."""
         try:
             given = msgspec.convert(dict(state), _State)
         except msgspec.ValidationError as error:

@@ -1,1 +1,1 @@
-"""The report on a corpus: one page that shows from commit records what is in it, what is not, and why."""
+"""The report on a corpus: one page, made from commit records, that shows what is in it, what is not, and why."""

@@ -26,7 +26,7 @@ def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
             group=NAME,
             unit_in="partitions",
             unit_out="pages",
-            description="One page on the whole corpus: documents, tokens, losses, duplicates, and what they come from.",
+            description="One page on the whole corpus: documents, tokens, losses, duplicates, and their origins.",
             partitioning=Partitioning.NONE,
             compute=partial(report, assets=tuple(versions), documents=_documents(stages)),
             code_version="2",
@@ -40,7 +40,7 @@ def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
 
 @dataclass(frozen=True)
 class ReportHooks(Hooks):
-    """What a build asks of the report. configuration: as it was written, with defaults: paths are those of corpus.yaml.
+    """The hooks of the report. configuration: as written, with defaults; paths are those of corpus.yaml.
 
     versions: of the code of all stages.
     """

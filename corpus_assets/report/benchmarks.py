@@ -1,4 +1,4 @@
-"""Benchmark items in the corpus: their numbers, and the worst documents with what they share marked."""
+"""Benchmark items in the corpus: their numbers, and the worst documents with shared pieces marked."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _BEFORE = 300
 
 
 def benchmarks(built: Built) -> list[Benchmark]:
-    """Returns what was found of each benchmark; nothing for a corpus without any."""
+    """Returns the findings for each benchmark; empty for a corpus without benchmarks."""
     found = []
     for report in built.get(REPORT, ()):
         content = report.json("report.json")["benchmarks"]

@@ -1,4 +1,4 @@
-"""Tokens of each dataset: how many of what, as asked for and as reached, and how full its rows are."""
+"""Tokens of each dataset: requested and reached numbers, and how full its rows are."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -23,7 +23,7 @@ Members = NDArray[np.unsignedinteger[Any]]
 
 
 def duplicates(built: Built, documents: str) -> Duplicates | None:
-    """Returns what was found; None without deduplication. documents: the asset whose texts were compared."""
+    """Returns the findings; None without deduplication. documents: the asset whose texts were compared."""
     for components in built.get(COMPONENTS, ()):
         numbers = components.record.statistics
         pairs, left_out = _largest_pairs(numbers.get(_PAIRS))
@@ -107,7 +107,7 @@ def _chosen_clusters(rows: NDArray[Any]) -> list[tuple[int, int, str]]:
 
 
 def _members_of(rows: NDArray[Any], kept: Sequence[int]) -> dict[int, list[int]]:
-    """Returns some of the documents that went for each kept one, by keyed hash."""
+    """Returns some of the removed documents for each kept one, by keyed hash."""
     belongs = np.flatnonzero(np.isin(rows[:, 1], np.array(kept, rows.dtype)))
     found: dict[int, list[int]] = {number: [] for number in kept}
     for member, of in rows[belongs, :2].tolist():

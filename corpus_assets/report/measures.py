@@ -1,4 +1,4 @@
-"""What taggers found, as histograms over all documents, with the ranges that the filter keeps."""
+"""Values of taggers as histograms over all documents, with the ranges that the filter keeps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,8 @@
-"""The model of a report: every number in it that follows from content. It is stored as `report.json`.
+"""The model of a report: every number in it that follows from content.
 
-The same content gives the same bytes. `version` is raised when a field gets another meaning or goes; fields may be
-added without. Whoever compares two reports reads fields that he knows, and takes absent ones for not counted (None).
+It is stored as `report.json`. The same content gives the same bytes. `version` is raised when a field changes its
+meaning or is removed, but not when fields are added. Programs that compare two reports read the fields that they know,
+and treat absent ones as not counted (None).
 """
 
 from typing import Any
@@ -43,7 +44,7 @@ class Loss(msgspec.Struct):
 
 
 class Step(msgspec.Struct):
-    """What is left after a step from raw rows to training documents, and what was lost in it.
+    """The documents left after a step from raw rows to training documents, and the losses of the step.
 
     text_bytes: of UTF-8 text; None where it is not known.
     by_source: None if the records do not have it.
@@ -71,7 +72,7 @@ class Split(msgspec.Struct):
 
 
 class Mixed(msgspec.Struct):
-    """How a source is used by a dataset with weights: tokens there are, asked for and reached; share asked for."""
+    """How a dataset with weights uses a source: existing, requested and reached tokens; requested share."""
 
     available: int
     target: int
@@ -121,7 +122,7 @@ class Text(msgspec.Struct):
 
 
 class Cluster(msgspec.Struct):
-    """Near-duplicates: the document kept, and some of those left out in its stead. size: of all of them."""
+    """Near-duplicates: the kept document, and some of the removed ones. size: number of all of them."""
 
     size: int
     kept: Text
@@ -151,7 +152,7 @@ class Duplicates(msgspec.Struct):
 
 
 class Benchmark(msgspec.Struct):
-    """What is found of a benchmark: numbers of items and documents, and the texts of some that hold items."""
+    """The findings for a benchmark: numbers of items and documents, and the texts of some that hold items."""
 
     name: str
     numbers: dict[str, int]
@@ -160,7 +161,7 @@ class Benchmark(msgspec.Struct):
 
 
 class Measure(msgspec.Struct):
-    """What a tagger found: how many documents have which value; `cuts` are ends of the ranges that the filter keeps.
+    """The values of a tagger: number of documents by value; `cuts` are ends of the ranges that the filter keeps.
 
     edges: one more than counts. none: documents without a value.
     """
@@ -182,7 +183,7 @@ class Stage(msgspec.Struct):
 
 
 class Model(msgspec.Struct):
-    """A report. configuration: corpus.yaml with all defaults, without what depends on the machine."""
+    """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine."""
 
     version: int
     name: str

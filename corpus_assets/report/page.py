@@ -1,4 +1,4 @@
-"""The page of a report: one file that needs no other, and no network."""
+"""The page of a report: one self-contained file."""
 
 from markupsafe import Markup
 

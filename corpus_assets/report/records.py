@@ -1,4 +1,4 @@
-"""What the report reads of the partitions of other stages: sums of the numbers in their commit records."""
+"""Sums of the numbers in the commit records of other stages, for the report."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Reads single documents, and cuts their texts to what a page can show."""
+"""Reads single documents, and cuts their texts for a page."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -30,7 +30,7 @@ from resources.stage.task import Task
 
 
 def holdout_selection(task: Task) -> None:
-    """Writes the threshold of each source: a document whose keyed content hash is below it is held out."""
+    """Writes the threshold of each source: documents with a keyed content hash below it are held out."""
     default = task["split.holdout"]
     thresholds = {}
     whole = {}
@@ -38,7 +38,7 @@ def holdout_selection(task: Task) -> None:
         wanted = default if own is None else own
         if isinstance(wanted, dict):
             count = wanted["count"]
-            # One more than are held out says whether anything is left.
+            # One more than are held out, which shows whether anything is left.
             found = smallest(_hashes(task, name), count + 1 if count else 0).tolist()
             thresholds[name] = count_threshold(found, count)
             if 0 < len(found) <= count:
@@ -122,9 +122,9 @@ def decontaminated_train(task: Task) -> None:
 def _write_selected(
     task: Task, split: str, chunk: Partition, rows: RowTable, dropped: Mapping[str, NDArray[np.bool_]]
 ) -> RowTable:
-    """Writes the other lines unchanged, with their row table; members that stay whole are copied as they are.
+    """Writes the lines of all other rows unchanged, with their row table; members without dropped rows are copied.
 
-    dropped: which rows are not written, by reason; each for one reason. Returns the table of those that are.
+    dropped: the rows that are not written, by reason; each has one reason. Returns the table of the written rows.
     """
     path, chosen = f"splits/{split}/{task.key}", ~np.logical_or.reduce(list(dropped.values()))
     sources = SourcesOfRows(rows)
@@ -152,7 +152,7 @@ def _write_selected(
 
 
 _LOST = ("text_in_holdout", "repeat_of_held_out")
-"""Reasons for which rows go to no other split."""
+"""Drop reasons of rows that go to no other split."""
 
 
 def _split_stage(

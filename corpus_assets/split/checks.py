@@ -1,4 +1,4 @@
-"""Checks that no row is lost between raw and splits, and that no held-out text is left in train."""
+"""Checks that no row is lost between raw files and splits, and that train has no held-out text."""
 
 from collections.abc import Mapping, Sequence
 from inspect import getdoc
@@ -29,7 +29,7 @@ MAX_CHUNKS_READ = 4
 
 
 class Flow(NamedTuple):
-    """One equation: the rows that come in are the rows that go out plus the rows dropped."""
+    """One equation: the rows in are the rows out plus the rows dropped."""
 
     rule: str
     assets: tuple[str, ...]
@@ -51,9 +51,9 @@ _COUNTED = (
 
 
 def flows(records: Mapping[str, Sequence[Record]], *, filtered: bool = False) -> tuple[dict[str, int], list[Flow]]:
-    """Returns the counts from raw rows to splits, and every equation between them whose assets are all in `records`.
+    """Returns the counts from raw rows to splits, and all equations between them whose assets are in `records`.
 
-    records: the commit records of all partitions, by asset. filtered: True if the mix is made of filtered documents.
+    records: the commit records of all partitions, by asset. filtered: True if the mix is made from filtered documents.
     """
 
     def total(asset: str, name: str = "rows_out") -> int:
@@ -95,7 +95,7 @@ def flows(records: Mapping[str, Sequence[Record]], *, filtered: bool = False) ->
 def conservation_of_rows(corpus: Built) -> dg.AssetChecksDefinition:
     """Checks that raw rows = train + holdout + all dropped rows, stage by stage, from the commit records.
 
-    An equation is checked only when all partitions of its assets are fresh; in the middle of a build it need not hold.
+    An equation is checked only when all partitions of its assets are fresh; during a build it need not hold.
     """
 
     @dg.asset_check(

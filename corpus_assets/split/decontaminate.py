@@ -19,7 +19,7 @@ def unique_digests(blocks: Iterable[NDArray[np.uint8]]) -> NDArray[np.uint8]:
 def contaminated(digests: Sequence[bytes], holdout: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Returns for each train row whether its text is in the holdout, by SHA-256 of the exact text.
 
-    holdout: sorted digests, (n, 32); they are gone through once, block by block.
+    holdout: sorted digests, (n, 32); they are read once, block by block.
     Rule: docs/formats/slimpajama.md "Train against holdout".
     """
     rows = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)

@@ -1,4 +1,4 @@
-"""Chooses the documents that are held out: by content hash, per source, before any repetition."""
+"""Chooses the held-out documents by content hash, per source, before any repetition."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ def share_threshold(share: float) -> int:
 
 
 def count_threshold(hashes: Iterable[int], count: int) -> int:
-    """Returns the threshold below which exactly the `count` smallest hashes are (fewer if there are fewer documents).
+    """Returns the threshold above exactly the `count` smallest hashes (fewer if there are fewer documents).
 
     Equal hashes (equal texts of one source) stay together. Memory as of `smallest`.
     """
@@ -45,7 +45,7 @@ def smallest(hashes: Iterable[int], count: int) -> NDArray[np.uint64]:
 
 
 def holdout_hash(seed: int, source: str, digest: bytes) -> int:
-    """Returns the number that decides on a text: uniform, and the same for equal texts of one source in any corpus."""
+    """Returns the hash that decides on a text: uniform, and the same for equal texts of one source in any corpus."""
     return keyed_hash("holdout", seed, source, digest)
 
 

@@ -1,4 +1,4 @@
-"""What a build asks of the stages of splitting: the holdout of each source, gates and notes."""
+"""Hooks of the stages of splitting: the holdout of each source, gates and notes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from resources.stage.partition import Partition
 
 
 class SelectionHooks(Hooks):
-    """What a build asks of the thresholds: the holdout of each source, None without its own; none may be all of it."""
+    """Hooks of the thresholds: the holdout of each source, None without its own; it must not be the whole source."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -25,7 +25,7 @@ class SelectionHooks(Hooks):
 
 @dataclass(frozen=True)
 class TrainHooks(Hooks):
-    """What it asks of a split to train on, which may not be empty."""
+    """Hooks of a split to train on, which must not be empty."""
 
     split: str
 
@@ -36,7 +36,7 @@ class TrainHooks(Hooks):
 
 @dataclass(frozen=True)
 class HeldOutHooks(Hooks):
-    """What it asks of a held-out split."""
+    """Hooks of a held-out split."""
 
     split: str
 

@@ -1,4 +1,4 @@
-"""Splits that come out empty: the reasons to hold back what would read them."""
+"""Gates for empty splits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 
 WHOLLY_HELD_OUT = "wholly_held_out"
-"""Statistic of `holdout_selection`: sources of which a count holds out every text, with the number of their texts."""
+"""Statistic of `holdout_selection`: sources whose holdout count takes every text, with the number of their texts."""
 
 
 def holdout_losses(records: Mapping[str | None, Record], settings: Mapping[str, Any], _: Listing) -> list[str]:
-    """Returns the sources of which a holdout count leaves nothing to train on (a gate over all partitions)."""
+    """Returns the sources whose holdout count leaves nothing to train on (a gate over all partitions)."""
     found = records[None].statistics.get(WHOLLY_HELD_OUT, {}) if None in records else {}
     faults = []
     for source in settings["sources"]:
@@ -29,7 +29,7 @@ def holdout_losses(records: Mapping[str | None, Record], settings: Mapping[str, 
 def split_losses(
     records: Mapping[str | None, Record], settings: Mapping[str, Any], _: Listing, split: str
 ) -> list[str]:
-    """Returns why a split of the training documents must not be read: all of them are dropped (a gate over all)."""
+    """Returns why a split must not be read: all of its documents are dropped (a gate over all partitions)."""
     chunks = [chunk_key(chunk) for chunk in range(settings["mix"]["chunks"])]
     found = [records[chunk].statistics for chunk in chunks if chunk in records]
     rows_in, rows_out = (sum(numbers.get(name, 0) for numbers in found) for name in ("rows_in", "rows_out"))
@@ -39,7 +39,7 @@ def split_losses(
 
 
 def empty_notes(partitions: Sequence[Partition], settings: Mapping[str, Any], split: str) -> Iterator[str]:
-    """Yields a sentence if a held-out split has no documents, although its share of those it is made from is one."""
+    """Yields a sentence if a held-out split has no documents, although its share amounts to at least one."""
     numbers = [partition.record.statistics for partition in partitions]
     rows_in, rows_out = (sum(found.get(name, 0) for found in numbers) for name in ("rows_in", "rows_out"))
     share = _share(settings, split)
@@ -48,7 +48,7 @@ def empty_notes(partitions: Sequence[Partition], settings: Mapping[str, Any], sp
 
 
 def _share(settings: Mapping[str, Any], split: str) -> float:
-    """Returns the share of documents that a split should get; a count of documents is the whole, if there is one."""
+    """Returns the share of documents that a split should get; a count of documents above 0 is the whole."""
     validation = float(settings["split"]["validation"])
     if split == "holdout":
         chosen = [source["holdout"] for source in settings["sources"] if source["holdout"] is not None]

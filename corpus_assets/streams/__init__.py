@@ -1,1 +1,1 @@
-"""Streams: documents with their attributes, filtered by themselves, in files of up to a size."""
+"""Streams: documents with their attributes, with filters of their own, in files of limited size."""

@@ -48,7 +48,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream as its stages need it.
+    """A stream for its stages.
 
     sources, glob: of its documents; glob None for all files.
     discard: keys that are left out.
@@ -69,7 +69,7 @@ class Stream:
 
 
 def stream_documents(task: Task, stream: Stream) -> None:
-    """Writes the rows of a shard that stay in a stream; nothing for a shard that it does not read."""
+    """Writes the rows of a shard that a stream keeps; nothing for a shard that it does not read."""
     shard = task.shard
     if not reads(shard, stream.sources, stream.glob):
         task.count(rows_in=0, rows_out=0)
@@ -102,7 +102,7 @@ def stream_documents(task: Task, stream: Stream) -> None:
 
 
 def _counted(rules: Rules, looked_for: LookedFor) -> dict[str, Any]:
-    """Returns the statistics of what was looked for."""
+    """Returns the statistics of searched names."""
     by_rules, of_rows = rules.looked_for().get(LOOKED_FOR, {}), numbers_of(looked_for).get(LOOKED_FOR, {})
     found = {TALLIES: rules.tallies(), LOOKED_FOR: {**by_rules, **of_rows}}
     return {name: value for name, value in found.items() if value}
@@ -119,7 +119,7 @@ def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence
 
 
 def stream(task: Task, name: str, max_size: int, codec: str, *, by_paths: bool) -> None:
-    """Puts the rows of shards one after another into files, by the bytes of their raw files.
+    """Concatenates the rows of shards into files, by the bytes of their raw files.
 
     by_paths: whether in the order of their paths, as Dolma 1.2.1, and not of their keys.
     """
@@ -183,7 +183,7 @@ def stream_stages(sections: Iterable[Mapping[str, Any]], entries: Entries, sourc
 
 @dataclass(frozen=True)
 class RowsHooks(RuledHooks):
-    """What a build asks of the rows of a stream. own: what they depend on besides its rules."""
+    """The hooks of the rows of a stream. own: their parameters besides its rules."""
 
     stream: Stream
     own: Values
@@ -206,7 +206,7 @@ class RowsHooks(RuledHooks):
 
 @dataclass(frozen=True)
 class FilesHooks(Hooks):
-    """What it asks of the files of a stream."""
+    """The hooks of the files of a stream."""
 
     stream: str
     max_size: int

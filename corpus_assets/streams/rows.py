@@ -1,4 +1,4 @@
-"""The rows of a stream: documents with their attributes and their provenance, as the mixer of Dolma writes them."""
+"""The rows of a stream: documents with their attributes and provenance, in the form of Dolma's mixer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from resources.errors import AlignmentError
 from resources.formats.documents import Document
 
 _LEAST, _OVER = -(1 << 63), 1 << 64
-"""Integers that are not within these bounds are floats to the toolkit."""
+"""The toolkit reads integers outside these bounds as floats."""
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
@@ -36,7 +36,7 @@ def stream_line(row: Row, judged: Judged, provenance: str, discard: Sequence[str
 def as_raw(
     rows: Iterable[Row], lines: Iterable[bytes | None], where: str, *, same_texts: bool = False
 ) -> Iterator[Row]:
-    """Yields rows with the lines of the raw file in the stead of those of the documents made from them.
+    """Yields rows with the lines of the raw file instead of those of documents.
 
     `AlignmentError`, with the file `where`, unless there is a line for each document. same_texts: also if normalization
     changed a text, whose spans then are not those of the line.

@@ -1,1 +1,1 @@
-"""Documents that may be in no output: the lists that name them, and the rows of each shard that they name."""
+"""Documents that must not be in any output: the lists that name them, and the named rows of each shard."""

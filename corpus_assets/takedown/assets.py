@@ -37,7 +37,7 @@ _BLOCK = 1 << 14
 
 
 def takedown_list(task: Task) -> None:
-    """Writes the keys of all documents that the lists name; `CorpusError` if they are not those of the plan."""
+    """Writes the keys of all documents that the lists name; `CorpusError` if the lists changed since the plan."""
     if _digest(task.local_files.values()) != task[_LISTS]:
         raise CorpusError(f"{_LOCATION}: the lists changed since the build began; build again")
     keys = all_keys(entries(task.local_files, None))
@@ -48,7 +48,7 @@ def takedown_list(task: Task) -> None:
 
 
 def document_keys(task: Task) -> None:
-    """Writes the keys by which the documents of one raw file can be named."""
+    """Writes the keys that can name the documents of one raw file."""
     fix = normalizer_of(task.parameters)
 
     def write(documents: Iterator[Document]) -> None:
@@ -58,7 +58,7 @@ def document_keys(task: Task) -> None:
 
 
 def example_keys(task: Task) -> None:
-    """Writes the keys by which the examples of one file of a dataset's own can be named."""
+    """Writes the keys that can name the examples of one file of a dataset's own."""
 
     def write(examples: Iterator[Example]) -> None:
         _write_keys(task, ((_as_document(one), [one.text] if one.text else []) for one in examples))
@@ -72,7 +72,7 @@ def _as_document(example: Example) -> Document:
 
 
 def _write_keys(task: Task, documents: Iterator[tuple[Document, Sequence[str]]]) -> None:
-    """Writes the keys of documents, each with its text in every form in which a digest may be given."""
+    """Writes the keys of documents, with digests of every form of their texts."""
     url_keys = task["remove.url_keys"]
     looked_for = looked_for_urls(url_keys)
     rows = 0
@@ -115,7 +115,7 @@ def lists_of(settings: Values) -> dict[str, bytes]:
 
 
 def _elsewhere(settings: Values) -> dict[str, NamedFile]:
-    """Returns the lists by file name, if they do not lie on this machine."""
+    """Returns the lists by file name, if they are not on this machine."""
     section = settings["remove"]
     if not scheme_of(section["location"]):
         return {}
@@ -124,7 +124,7 @@ def _elsewhere(settings: Values) -> dict[str, NamedFile]:
 
 @lru_cache(maxsize=4)
 def _remembered_digest(lists: tuple[NamedFile, ...]) -> str:
-    """Returns the digest of lists elsewhere, which are read once per process as long as their versions stay."""
+    """Returns the digest of remote lists, which are read once per process as long as their versions stay."""
     return _digest(file.read(LIST_BYTES) for file in lists)
 
 
@@ -133,7 +133,7 @@ def _digest(lists: Iterable[bytes]) -> str:
 
 
 class ListHooks(Hooks):
-    """What a build asks of the list: its content, and that each of its lines names something."""
+    """The hooks of the list: its content, and a check that each of its lines names something."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -170,7 +170,7 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
         group="takedown",
         unit_in="raw rows",
         unit_out="documents",
-        description="Keys by which the documents of one raw file can be named: id, source and id, URLs, text digests.",
+        description="Keys that can name the documents of one raw file: id, source and id, URLs, text digests.",
         partitioning=Partitioning.SHARD,
         compute=document_keys,
         code_version="1",
@@ -185,7 +185,7 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
         group="takedown",
         unit_in="documents",
         unit_out="raw rows",
-        description="Rows of one raw file that the lists in remove name; no document is made of them.",
+        description="Rows of one raw file that the lists in remove name; they give no document.",
         partitioning=Partitioning.SHARD,
         compute=partial(takedown, keys_asset=KEYS),
         code_version="1",
@@ -197,12 +197,12 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
 
 
 def with_takedown(normalized: Stage) -> Iterator[Stage]:
-    """Yields the stages of takedown of sources, and the stage of normalized documents, which obeys them."""
+    """Yields the takedown stages of sources, and the stage of normalized documents, which leaves out the named rows."""
     yield from (_KEYS, _TAKEDOWN, obeying(normalized, TAKEDOWN))
 
 
 def examples_with_takedown(stages: Iterable[Stage]) -> Iterator[Stage]:
-    """Yields the stages that read datasets' own files, with those of takedown, which they obey."""
+    """Yields the stages that read datasets' own files without named rows, and their takedown stages."""
     for stage in stages:
         name = stage.shard_set
         if name is None or stage.name != dataset_names.examples(name):

@@ -1,4 +1,4 @@
-"""The keys by which a document can be named: by its id, (source, id), its URLs, and digests of its text."""
+"""The keys that can name a document: its id, (source, id), its URLs, and digests of its text."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _STRING: Final = msgspec.json.Decoder(str)
 
 
 def key_of(kind: str, value: str) -> bytes:
-    """Returns the key of a value: 16 bytes of BLAKE2b, by which different values are told apart for certain."""
+    """Returns the key of a value: 16 bytes of BLAKE2b, different for different values."""
     content = value.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=16, person=kind.encode()).digest()
 
@@ -28,14 +28,14 @@ def pair_of(source: str, identifier: str) -> str:
 
 
 def plain_url(url: str) -> str:
-    """Returns a URL in the form in which URLs are compared.
+    """Returns a URL in the form for comparisons.
 
     Without scheme, fragment and a slash at its end; the host in small letters.
     """
     rest = url.strip().partition("#")[0].split("://", 1)[-1]
     try:
         host = urlsplit(f"//{rest}").netloc
-    except ValueError:  # brackets that are no address; the URL is compared as it is
+    except ValueError:  # invalid brackets; the URL is compared unchanged
         host = ""
     return (host.lower() + rest[len(host) :]).rstrip("/")
 
@@ -77,7 +77,7 @@ def names_of_metadata(document: Document) -> list[str]:
 
 
 def _url_fields(document: Document, url_keys: Sequence[str]) -> Mapping[str, msgspec.Raw]:
-    """Returns a document's metadata; nothing if it has none of the keys for certain, which is cheap to see."""
+    """Returns a document's metadata; empty if it certainly has none of the keys, which is cheap to find out."""
     metadata = bytes(document.metadata)
     if not any(f'"{key}"'.encode() in metadata or b"\\" in metadata for key in url_keys):
         return {}

@@ -1,4 +1,4 @@
-"""Reads lists of documents that may be in no output: one name of a document per line."""
+"""Reads lists of documents that must not be in any output: one name of a document per line."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,9 +16,12 @@ _SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class Entry(NamedTuple):
-    """A document that a line names. `where`: list and line; `shown`: the line, for messages; `keys`: see `keys.py`.
+    """A document that a line names.
 
-    kind: what the line is above all; one with `://` is a URL, though a document may have it as its id too.
+    where: list and line.
+    shown: the line, for messages.
+    keys: see `keys.py`.
+    kind: the main kind of the line; one with `://` is a URL, although it may also be the id of a document.
     """
 
     where: str
@@ -41,7 +44,7 @@ def entries(lists: Mapping[str, bytes], sources: Collection[str] | None) -> Iter
 
 
 def all_keys(found: Iterable[Entry]) -> dict[bytes, Entry]:
-    """Returns the entries by key; of several with one key the first."""
+    """Returns the entries by key; the first of several with the same key."""
     keys: dict[bytes, Entry] = {}
     for entry in found:
         for key in entry.keys:
@@ -50,7 +53,7 @@ def all_keys(found: Iterable[Entry]) -> dict[bytes, Entry]:
 
 
 def kind_of(value: str) -> str:
-    """Returns what a line names a document by: a pair, what it says before a colon, a URL, a digest, or an id."""
+    """Returns the kind of name in a line: a pair, the word before a colon, a URL, a digest, or an id."""
     if "\t" in value:
         return PAIR
     kind, colon, rest = value.partition(":")

@@ -1,4 +1,4 @@
-"""What takedown found of its lists: how many entries name a document, and whether documents have URLs at all."""
+"""Reports of takedown: how many entries name a document, and whether documents have URLs at all."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -14,27 +14,27 @@ from resources.formats.documents import Document
 from resources.stage.partition import Partition
 
 ENTRIES: Final = ".entries.npy"
-"""Suffix of the derived file with the number of the entry of each key of the list, in the order of the keys."""
+"""Suffix of the derived file with the entry number of each key of the list, in the order of the keys."""
 
 MET: Final = ".met.npy"
-"""Suffix of the derived file with the places in the list of the keys that a shard's rows have, if they have any."""
+"""Suffix of the derived file with the positions in the list of the keys of a shard's rows, if there are any."""
 
 BY_KIND: Final = "entries_by_kind"
-"""Statistic of the list: how many entries name documents by an id, a pair, a URL, or a digest."""
+"""Statistic of the list: number of entries by kind of name: id, pair, URL, or digest."""
 
 _PLACE: Final = "remove.url_keys"
 _WORDS: Final = dict(zip(KINDS, ("ids", "sources and ids", "URLs", "digests"), strict=True))
 
 
 def entry_numbers(keys: Mapping[bytes, Entry]) -> NDArray[np.uint32]:
-    """Returns the number of the entry of each key, in the order in which `packed` gives the keys."""
+    """Returns the entry number of each key, in the order of `packed`."""
     owners = [keys[key].where for key in sorted(keys)]
     numbers = {where: number for number, where in enumerate(dict.fromkeys(owners))}
     return np.array([numbers[where] for where in owners], dtype=np.uint32)
 
 
 def looked_for_urls(url_keys: Sequence[str]) -> LookedFor:
-    """Returns what counts the documents with a URL under each key, and under any."""
+    """Returns a counter of documents with a URL under each key, and under any."""
     together = [] if len(url_keys) == 1 else [_any(url_keys)]
     return LookedFor("documents", {_PLACE: [*url_keys, *together]})
 
@@ -52,9 +52,9 @@ def count_urls(counts: LookedFor, document: Document, url_keys: Sequence[str]) -
 def list_notes(
     listed: Partition, keys: Iterable[Partition], found: Iterable[Partition], settings: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yields how many entries of the list name a document, and what they could not be compared with.
+    """Yields how many entries of the list name a document, and which entries could not be compared.
 
-    keys: of all files of sources and of datasets' own. found: the rows of the same files that the list names.
+    keys: of all files of sources and of datasets' own. found: the named rows of the same files.
     """
     kinds = listed.record.statistics.get(BY_KIND, {})
     numbers = listed.array(ENTRIES)
@@ -66,7 +66,7 @@ def list_notes(
 
 
 def _met(found: Iterable[Partition]) -> NDArray[np.uint32]:
-    """Returns the places in the list of all keys that any row has."""
+    """Returns the positions in the list of all keys that any row has."""
     met = [np.empty(0, np.uint32)]
     for partition in found:
         if partition.has(MET):
@@ -75,7 +75,7 @@ def _met(found: Iterable[Partition]) -> NDArray[np.uint32]:
 
 
 def _url_notes(keys: Iterable[Partition], url_keys: Sequence[str]) -> Iterator[str]:
-    """Yields the sources of which no document has a URL, and keys of the user's own that no document has at all."""
+    """Yields the sources without a URL in any document, and configured keys that no document has."""
     owners: dict[str, tuple[list[int], dict[str, None]]] = {}
     by_key = dict.fromkeys(url_keys, 0)
     for partition in keys:

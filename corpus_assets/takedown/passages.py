@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 PASSAGE: Final = 16
-"""Ids of the shortest passage that is looked for of a text with as many."""
+"""Ids of the shortest passage that is searched for, in texts with at least so many."""
 
 SHORTEST: Final = 8
-"""Ids of the shortest text that is looked for; one of fewer than `PASSAGE` is found as a whole only."""
+"""Ids of the shortest text that is searched for; one with fewer than `PASSAGE` is found only as a whole."""
 
 Ids = NDArray[np.int32]
 
@@ -21,7 +21,7 @@ _HALF: Final = np.uint64(32)
 
 
 class Passage(NamedTuple):
-    """Ids that a text and a row have in common: from `place` of the text and `column` of the row on, `length` many."""
+    """Common ids of a text and a row: `length` many, from `place` of the text and `column` of the row on."""
 
     text: int
     place: int
@@ -40,16 +40,16 @@ class _Table(NamedTuple):
 
 
 class Passages:
-    """Texts that are looked for. Memory: about 60 bytes per id of them."""
+    """Texts to search for. Memory: about 60 bytes per id of them."""
 
     def __init__(self, texts: Sequence[Ids]) -> None:
         self._texts = texts
         self._anywhere = {width: _table(texts, width, once=True) for width in (PASSAGE, SHORTEST)}
 
     def find(self, rows: Ids) -> Iterator[Passage]:
-        """Yields the passages in rows (n, L), each as long as it is; equal stretches of texts count for the first one.
+        """Yields the passages in rows (n, L), each in full length; equal stretches of texts count for the first one.
 
-        A long text is found by any passage of `PASSAGE` ids, a text of fewer as a whole.
+        A long text is found by any passage of `PASSAGE` ids, a shorter text as a whole.
         """
         for width, table in self._anywhere.items():
             last: Passage | None = None
@@ -63,7 +63,7 @@ class Passages:
 
 
 class Whole:
-    """Texts that are looked for as a whole, in other texts: which of them are part of any."""
+    """Texts that are searched for as a whole in other texts."""
 
     def __init__(self, texts: Sequence[Ids]) -> None:
         self._texts = texts
@@ -81,9 +81,9 @@ class Whole:
 
 
 def _table(texts: Sequence[Ids], width: int, *, once: bool) -> _Table:
-    """Returns the stretches of texts that are looked for by so many ids.
+    """Returns the stretches of texts with so many ids.
 
-    once: all stretches, and of equal ones the first; else those that texts begin with.
+    once: all stretches, the first of equal ones; else only those at the beginning of texts.
     """
     chosen = [number for number, ids in enumerate(texts) if (len(ids) >= PASSAGE) == (width == PASSAGE)]
     chosen = [number for number in chosen if len(texts[number]) >= width]
@@ -120,7 +120,7 @@ def _filter_bits(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _met(table: _Table, rows: Ids, width: int) -> Iterator[tuple[int, int, int, int]]:
     """Yields row, column, text and place of stretches with equal keys, in the order of rows and columns.
 
-    Of neighbours in one row that are neighbours in one text, only the first.
+    Of stretches that are neighbours in both a row and a text, only the first.
     """
     if not len(table.keys) or rows.shape[1] < width:
         return
@@ -141,20 +141,20 @@ def _met(table: _Table, rows: Ids, width: int) -> Iterator[tuple[int, int, int, 
 
 
 def _covers(passage: Passage, row: int, column: int, text: int, place: int) -> bool:
-    """Returns whether a passage found before holds the id at this place of a text and of a row."""
+    """Returns whether an earlier passage holds the id at this place of a text and of a row."""
     ahead = column - passage.column
     return (row, text, place - passage.place) == (passage.row, passage.text, ahead) and ahead < passage.length
 
 
 def _longest(text: Ids, place: int, row: Ids, column: int) -> Passage:
-    """Returns the passage around a place of a text and a column of a row, with their numbers still open."""
+    """Returns the passage around a place of a text and a column of a row, without their numbers."""
     ahead = _equal(text[place:], row[column:])
     behind = _equal(text[:place][::-1], row[:column][::-1])
     return Passage(0, place - behind, 0, column - behind, behind + ahead)
 
 
 def _equal(left: Ids, right: Ids) -> int:
-    """Returns how many ids are equal from the beginning on."""
+    """Returns the number of equal ids from the beginning on."""
     size = min(len(left), len(right))
     differ = left[:size] != right[:size]
     return int(differ.argmax()) if differ.any() else size

@@ -1,4 +1,4 @@
-"""Finds the rows of a shard that lists name, by their keys."""
+"""Finds the rows of a shard that lists name by their keys."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ def packed(keys: Iterable[bytes]) -> NDArray[np.void]:
 
 
 def named_rows(keys: NDArray[np.void], listed: NDArray[np.void]) -> NDArray[np.uint32]:
-    """Returns the rows (n,), ascending, of which a key is listed.
+    """Returns the rows (n,), ascending, with a listed key.
 
     keys: `ROW_KEY` (m,) of a shard. listed: `KEY` (k,), as `packed` gives them.
     """
@@ -26,7 +26,7 @@ def named_rows(keys: NDArray[np.void], listed: NDArray[np.void]) -> NDArray[np.u
 
 
 def named(keys: NDArray[np.void], listed: NDArray[np.void]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Returns the rows of which a key is listed, and the places in the list of the keys that a row has, ascending.
+    """Returns the rows with a listed key, and the positions in the list of the keys that rows have, ascending.
 
     keys, listed: as `named_rows` takes them.
     """

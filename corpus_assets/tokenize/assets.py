@@ -69,7 +69,7 @@ def _params(task: Task, dataset: Dataset) -> None:
 def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
     """Returns a tokenizer's asset: the corpus's, or a dataset's own.
 
-    A trained one must not change with the corpus, so its input is not tracked.
+    A trained tokenizer must not change with the corpus, so its input is not tracked.
     """
     return Stage(
         name=names.SHARED_TOKENIZER if dataset is None else names.tokenizer(dataset),
@@ -79,7 +79,8 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
         unit_out="tokens",
         partitioning=Partitioning.NONE,
         compute=partial(tokenizer.tokenizer, folder="tokenizer" if dataset is None else f"tokenizers/{dataset}"),
-        # The ids of T5 are others since 3. In a folder its parameters say so; what a hub has is known once it is here.
+        # Since 3 the ids of T5 differ. For a folder this is in the parameters; the content of a hub is known only after
+        # the download.
         code_version="3" if kind == "hub" else "2",
         io="records",
         inputs=(every("decontaminated_train", tracked=False),) if kind == "train" else (),
@@ -144,7 +145,7 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
 
 
 def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
-    """Returns what the stages of a dataset that write rows have in common."""
+    """Returns the common values of a dataset's stages that write rows."""
     mode = mode_of(dataset_section(dataset.values))
     layout = mode.layout
     return Stage(
@@ -165,14 +166,14 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
 
 
 def _rows_hooks(dataset: Dataset) -> RowsHooks:
-    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes go on as Cerebras does."""
+    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes continue as Cerebras does."""
     values = dataset.values
     judged = "max_discarded" in values and not values.get("reference") and not values["compat"]
     return JudgedRowsHooks(dataset) if judged else RowsHooks(dataset)
 
 
 def _column(feature: str) -> str:
-    """Returns the type of a channel, and what it holds; one of a preference begins with the side it is of."""
+    """Returns the type and content of a channel; the channel of a preference begins with its side."""
     for name, holds in _COLUMNS.items():
         if feature.endswith(name):
             return f"int32[L]: {holds}"
@@ -193,7 +194,7 @@ def _params_stage(dataset: Dataset) -> Stage:
     return Stage(
         name=names.params(name),
         group=names.group(name),
-        description=f"What to know of {name}: its parameters and summed statistics (data_params.json).",
+        description=f"The summary of {name}: its parameters and summed statistics (data_params.json).",
         partitioning=Partitioning.NONE,
         compute=partial(_params, dataset=dataset),
         code_version=CODE_VERSION,

@@ -1,4 +1,4 @@
-"""Every token file is what its record says, and `data_params.json` is what the files say, counted anew."""
+"""Checks that token files match their records, and `data_params.json` the files, by counting again."""
 
 from functools import partial
 

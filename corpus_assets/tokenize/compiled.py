@@ -1,4 +1,4 @@
-"""Which compiled functions write and count the rows of a dataset: a build compiles these, and no others, ahead."""
+"""The kernels that write and count the rows of a dataset; a build compiles exactly these ahead."""
 
 from corpus_assets.config.datasets.modes import DatasetSection
 from corpus_assets.config.datasets.options import Packed, Turns, Windows
@@ -12,13 +12,13 @@ READING = (f"{PLANES}.join_planes",)
 
 
 def of_rows(section: DatasetSection, layout: Layout, backend: str) -> tuple[str, ...]:
-    """Returns what makes rows of texts and counts what is in them. backend: the configured library."""
+    """Returns the kernels that make and count rows of texts. backend: the configured library."""
     unlike = () if backend == "tokenizers" else (f"{KERNELS}.unlike.marked_texts",)
     return (*unlike, *_written(section, layout), *_counted(layout), *WRITING)
 
 
 def of_gathered(layout: Layout) -> tuple[str, ...]:
-    """Returns what merges rows and counts what is in them."""
+    """Returns the kernels that merge and count rows."""
     return (*READING, *_counted(layout), *WRITING)
 
 

@@ -1,4 +1,4 @@
-"""The configured datasets as their stages need them: what their rows depend on, and what can be checked before."""
+"""The configured datasets for their stages: the parameters of their rows, and checks before a build."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from resources.stage.partition import Partition
 
 FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
-# What is learned by each mode since answers follow the template; as a value, so that what other modes made stays fresh.
+# Version of the loss in modes with answers by the template; a value, so that rows of other modes stay fresh.
 _LEARNED = {
     "chat": "after the prompt for an answer, up to its end, wherever its calls are named again; no nulls",
     "dpo": "after the prompt for an answer, with one end",
@@ -35,7 +35,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Dataset:
-    """A configured dataset as its stages need it: plain values, so that they reach worker processes."""
+    """A configured dataset for its stages, as plain values that can be sent to workers."""
 
     name: str
     values: Settings
@@ -76,7 +76,7 @@ def entry_of(settings: Settings, name: str) -> Settings:
 
 @dataclass(frozen=True)
 class TokenizerHooks(Hooks):
-    """What a build asks of a tokenizer: that of a dataset, or for None that of the corpus."""
+    """The hooks of a tokenizer: that of a dataset, or for None that of the corpus."""
 
     dataset: str | None
 
@@ -99,7 +99,7 @@ class TokenizerHooks(Hooks):
 
 @dataclass(frozen=True)
 class DatasetHooks(Hooks):
-    """What a build asks of every stage of a dataset in HDF5."""
+    """The hooks of every stage of a dataset in HDF5."""
 
     dataset: Dataset
 
@@ -119,7 +119,7 @@ class DatasetHooks(Hooks):
 
 
 class RowsHooks(DatasetHooks):
-    """What it asks of a stage that writes rows of a dataset."""
+    """The hooks of a stage that writes rows of a dataset."""
 
     @override
     def check_before(self, settings: Settings) -> None:
@@ -136,7 +136,7 @@ class RowsHooks(DatasetHooks):
 
 
 class JudgedRowsHooks(RowsHooks):
-    """What it asks of rows that are held back if too many examples give none."""
+    """The hooks of rows that are held back if too many examples give none."""
 
     @override
     def gate_all(self, records: Records, settings: Settings, listing: Listing) -> Sequence[str]:
@@ -144,7 +144,7 @@ class JudgedRowsHooks(RowsHooks):
 
 
 class MergedRowsHooks(RowsHooks):
-    """What it asks of the stage that merges the rows of a shuffled dataset."""
+    """The hooks of the stage that merges the rows of a shuffled dataset."""
 
     @override
     def kernels(self, settings: Settings) -> Sequence[str]:
@@ -152,7 +152,7 @@ class MergedRowsHooks(RowsHooks):
 
 
 class ParamsHooks(DatasetHooks):
-    """What it asks of `data_params.json`."""
+    """The hooks of `data_params.json`."""
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterable[str]:

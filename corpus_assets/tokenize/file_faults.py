@@ -1,4 +1,4 @@
-"""What is wrong with token files, counted anew; workers look for it, so Dagster is not loaded here."""
+"""Finds faults of token files by counting again. Workers do this, so Dagster is not loaded here."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,10 @@ _SHARED = {"n_examples": "num_sequences", "num_tokens": "num_tokens", "loss_vali
 
 
 def faults_of(tokens: Partition, dataset: Mapping[str, Any], tokenizer: Tokenizer) -> list[str]:
-    """Returns what is wrong with the token files of a partition, in words. dataset: its entry in the configuration.
+    """Returns the faults of a partition's token files, in words.
 
-    A partition without rows has no file, and several if packing carries over.
+    dataset: its entry in the configuration. A partition without rows has no file; it has several if packing carries
+    over.
     """
     try:
         faults = list(_faults(tokens, dataset, tokenizer))
@@ -101,6 +102,6 @@ def sums_of(counted: list[Partition], files: list[Partition], params: Partition)
 
 
 def faults_of_record(record: Record, storage: Storage, dataset: Mapping[str, Any], tokenizer: Record) -> list[str]:
-    """Does what `faults_of` does, in any process. tokenizer: the record of its partition."""
+    """Like `faults_of`, in any process. tokenizer: the record of its partition."""
     loaded = load_tokenizer_of(Partition(storage, tokenizer, compared=False), dataset.get("separator"))
     return faults_of(Partition(storage, record, compared=False), dataset, loaded)

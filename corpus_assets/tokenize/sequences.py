@@ -21,7 +21,7 @@ ALL_FILES = "packed-over-files"
 
 
 def sequences(task: Task, build: DatasetBuild, source: str, files: Sequence[str], name: str) -> None:
-    """Tokenize what is read of `source` into a file of rows in the order of their shuffle keys, and the keys.
+    """Tokenizes the input of `source` into a file of rows in the order of their shuffle keys, and the keys.
 
     files: partitions of the shuffled dataset; each takes one range of the keys, which is a segment here. name: of the
     partition, or of all files if packing carries over.
@@ -68,7 +68,7 @@ def _spilled(blocks: Iterator[Block], scratch: BinaryIO, build: DatasetBuild) ->
 
 
 class _Runs:
-    """Digests of the runs of rows that pass by, one per file of the shuffled dataset."""
+    """Digests the runs of passing rows, one per file of the shuffled dataset."""
 
     def __init__(self, bounds: NDArray[np.int64]) -> None:
         self._bounds = bounds

@@ -1,4 +1,4 @@
-"""Where the tokens of a text start in it."""
+"""The positions in a text where its tokens start."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""The tokenizers of a corpus: their files put into the store, downloaded or trained once, and loaded from there."""
+"""The tokenizers of a corpus: their files are stored, downloaded or trained once, and loaded from the store."""
 
 import json
 import re
@@ -34,7 +34,7 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 SPEC = "spec.json"
-"""File of a stored tokenizer that says how it is loaded."""
+"""File of a stored tokenizer with its `TokenizerSpec`."""
 
 Settings = Mapping[str, Any]
 _MAIN = {"tokenizer_json": TOKENIZER_JSON, "neox": TOKENIZER_JSON, "sentencepiece": SENTENCEPIECE_MODELS[0]}
@@ -114,10 +114,10 @@ def _files(settings: Settings) -> dict[str, tuple[str, str]]:
 
 
 def tokenizer_parameters(settings: Settings, section: str = "tokenizer") -> dict[str, Any]:
-    """Returns what a tokenizer depends on: its settings, and the content of its files rather than their place.
+    """Returns the parameters of a tokenizer: its settings, and the content of its files instead of their paths.
 
-    How texts are encoded faster (`backend`) has no influence on ids, so it is not among them. section: where in the
-    configuration the settings stand, for messages.
+    `backend` does not affect ids, so it is left out. section: the place of the settings in the configuration, for
+    messages.
     """
     options = {key: value for key, value in settings.items() if key not in _NO_CONTENT}
     files = _files(settings)
@@ -135,7 +135,7 @@ def _reading(settings: Settings, files: Mapping[str, bytes]) -> dict[str, str]:
     """Returns the class of transformers whose ids a SentencePiece model gives, if they are not those of its library."""
     try:
         return {"tokenizer class": "T5TokenizerFast"} if "fast_t5" in _spec(settings).stored(files) else {}
-    except BadFileError:  # the check before a build names the fault
+    except BadFileError:  # the check before a build reports this fault
         return {}
 
 
@@ -212,7 +212,7 @@ def check_values(source: str, key: str, values: Mapping[str, Any]) -> None:
 
 
 def vocabulary_note(partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
-    """Yields a sentence if a trained tokenizer has fewer tokens than were asked for. settings: its own."""
+    """Yields a sentence if a trained tokenizer has fewer tokens than configured. settings: its own."""
     asked = settings.get("vocabulary")
     for partition in partitions:
         found = partition.record.statistics.get("vocabulary", asked)

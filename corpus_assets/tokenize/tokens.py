@@ -34,7 +34,7 @@ from resources.stage.task import Task
 
 FIRST_TEXTS = 64
 _MOST_KEYS, _SHOWN_KEYS = 100, 8
-MUCH = 0.1  # share of discarded documents that is worth a word
+MUCH = 0.1  # share of discarded documents from which on a note is given
 TEMPLATE = "chat_template"
 """The local file with a chat template."""
 
@@ -42,7 +42,7 @@ Block = NDArray[np.int32]
 
 
 class _Text(msgspec.Struct):
-    """The part of a stored document that is tokenized, and what identifies it."""
+    """The part of a stored document that is tokenized, and its identity."""
 
     id: str
     source: str

@@ -1,1 +1,1 @@
-"""From a token of a dataset back to the document and the raw row that it comes from."""
+"""Traces documents through all stages, and tokens back to their document and raw row."""

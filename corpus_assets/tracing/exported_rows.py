@@ -1,4 +1,4 @@
-"""In which rows of the files for trainers a document is: by where its ids lie in the token stream."""
+"""Finds the rows of files for trainers that hold a document, by the place of its ids in the token stream."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -22,13 +22,13 @@ from corpus_assets.tracing.tables import rows_of_id
 from resources.stage.partition import Partition
 
 MOST_ROWS = 20
-"""Runs of rows that are listed of a dataset; all are counted."""
+"""Most runs of rows that are listed for a dataset; all are counted."""
 
 Runs = list[dict[str, Any]]
 
 
 def streams_of(look: Look, rows_from: str) -> dict[str, ExportedDataset]:
-    """Returns the token streams made of an asset, each with a dataset that says how."""
+    """Returns the token streams made from an asset, each with a dataset that defines it."""
     found: dict[str, ExportedDataset] = {}
     for dataset in streamed_datasets(look.corpus.settings.values["datasets"]):
         if not dataset.mixed and dataset.rows_from == rows_from:

@@ -35,14 +35,14 @@ from resources.stage.graph import did_you_mean
 from resources.stage.partition import Partition
 
 _LINES = 256
-"""Rows between two looks at the clock."""
+"""Rows between two checks of the clock."""
 
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
 class Sought:
-    """What is looked for; a document has all that is given.
+    """The criteria of a search; a document must meet all given ones.
 
     id: of a document or example.
     digest: SHA-256 of a normalized or filtered text, 32 bytes.
@@ -74,10 +74,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Results:
-    """What a search found, and how far it looked.
+    """The results of a search.
 
-    looked_at: rows that this search went through; total: those of all files it has to look into. cursor: where another
-    search goes on; None when everything was looked at.
+    looked_at: rows that it examined; total: rows of all files to examine. cursor: where another search continues; None
+    if everything was examined.
     """
 
     found: list[Found]
@@ -87,7 +87,7 @@ class Results:
 
 
 class _Place(NamedTuple):
-    """A shard, and the first row in it that has not been looked at."""
+    """A shard, and its first row that has not been examined."""
 
     shard: int
     row: int
@@ -98,10 +98,10 @@ def find_documents(
 ) -> Results:
     """Returns documents, in the order of shards and rows.
 
-    limit: most documents. seconds: time after which it stops at the next row or shard, having looked at one at least.
+    limit: most documents. seconds: time after which it stops at the next row or shard; at least one is examined.
     cursor: of the results before these. Ids and digests are found in the tables beside documents, at more than ten
-    million a second; pieces of texts, and examples of datasets' own files, by reading them. Raises `ConfigError` for a
-    source that is not there, and for a cursor that is none.
+    million a second; pieces of texts, and examples of datasets' own files, by reading them. Raises `ConfigError` for an
+    unknown source, and for an invalid cursor.
     """
     shards = _shards(look, sought.source)
     sizes = [_rows(made) for made in shards]
@@ -145,7 +145,7 @@ def _rows(made: Partition) -> int:
 
 
 def _in_shard(look: Look, made: Partition, sought: Sought, first: int) -> Iterator[tuple[int, Found | None]]:
-    """Yields the rows of a shard that are found, and others from time to time so that the clock can be looked at."""
+    """Yields the matching rows of a shard, and other rows from time to time so that the clock can be checked."""
     if made.record.asset != READ:
         return _examples(made, sought, first)
     if sought.url is not None:
@@ -160,7 +160,7 @@ def _named(made: Partition, row: int) -> Found:
 
 
 def _by_tables(look: Look, made: Partition, sought: Sought) -> Iterator[int] | range | set[int]:
-    """Returns the rows whose id and digest are those sought."""
+    """Returns the rows with the given id and digest."""
     if sought.id is None and sought.digest is None and sought.id_piece is None and sought.id_start is None:
         return range(count_of(made))
     rows: list[set[int]] = []

@@ -1,4 +1,4 @@
-"""What becomes of a document before the mix: the filter, the list of short documents, duplicates, other attributes."""
+"""The steps of a document before the mix: filter, short documents, duplicates, other attributes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ _BLOCK = 1 << 20
 
 
 def not_built(look: Look, stage: str, key: str | None, copy: int | None = None) -> Step:
-    """Returns the step of a stage whose partition is not there."""
+    """Returns the step of a stage whose partition is missing."""
     words = f"it is not built ({look.state(stage, key)}): `corpus build`"
     return Step(stage, key, "unknown", words, copy=copy)
 
@@ -45,7 +45,7 @@ def filtered(look: Look, key: str, number: int, identifier: str) -> tuple[Step, 
         return Step(FILTERED, key, "dropped", words, own.dropped, stale=stale, details=details), None
     row = number - int(np.searchsorted(dropped, number))
     if row >= count_of(made) or id_at(made, row) != identifier:
-        # It was made of other documents than those that are there now.
+        # It was made from other documents than the present ones.
         row = next(
             rows_of_id(made.array(TEXTS)["id_end"], made.array(IDS), identifier.encode("utf-8", "surrogatepass")), -1
         )
@@ -61,7 +61,7 @@ def filtered(look: Look, key: str, number: int, identifier: str) -> tuple[Step, 
 
 
 def _changes(made: Partition, number: int) -> tuple[Change | None, Any]:
-    """Returns what became of a document, if it did not stay as it was, and the rows that were dropped, ascending."""
+    """Returns the change of a document, if there was one, and the dropped rows, ascending."""
     own, dropped = None, []
     for line in made.lines(CHANGES):
         change = _CHANGE.decode(line)
@@ -151,7 +151,7 @@ def _duplicate(look: Look, attribute: Partition, row: int) -> Step:
     found = attribute_at(attribute, row)
     if found.kept is None:
         others = _in_its_stead(look, attribute.key or "", row)
-        words = f"it is kept in the stead of {others['cluster_size'] - 1} others" if others else "it is no duplicate"
+        words = f"it is kept, and {others['cluster_size'] - 1} others are removed" if others else "it is no duplicate"
         return _of_flag(look, attribute, row, words, flagged=False, details=others)
     kept = found.kept
     size = int(found.attributes[CLUSTER_SIZE][0][2]) if CLUSTER_SIZE in found.attributes else 2

@@ -1,4 +1,4 @@
-"""What is stored of a corpus, and how the plan finds it: the partitions that a way goes through."""
+"""The stored partitions of a corpus and their states, for tracing."""
 
 from functools import cached_property
 
@@ -15,10 +15,10 @@ from resources.stage.partition import Partition
 
 
 class Look:
-    """One look at a corpus. Records are read once per asset, and nothing is decided before somebody asks for a state.
+    """One look at a corpus.
 
-    planner: of a look that somebody has already; by default a new one. compared: False to read files as they are:
-    comparing one with its record reads all of it.
+    Records are read once per asset, and states are decided on demand. planner: an existing one; by default a new one.
+    compared: False to read files as they are: comparing one with its record reads all of it.
     """
 
     def __init__(self, corpus: Corpus, planner: Planner | None = None, *, compared: bool = True) -> None:
@@ -64,7 +64,7 @@ class Look:
         return [self.handle(records[key]) for key in (*present, *gone)]
 
     def state(self, asset: str, key: str | None) -> str:
-        """Returns in words why a partition is not what would be made now; empty if it is."""
+        """Returns in words why a partition is not up to date; empty if it is."""
         decision = self.planner.decisions(self.corpus.graph[asset]).get(key)
         if decision is None:
             return "it is no longer part of the corpus: `corpus clean`"

@@ -1,4 +1,4 @@
-"""What becomes of a document in the mix and the splits: each use of it has its own chunk and its own end."""
+"""The steps of a document in the mix and the splits, for each use of it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Documents by any name that a command or page prints: id, SOURCE/ID, file and row, digest of the text, URL.
 
-All that take the name of a document read it here. A name that may mean several documents gives all of them.
+Everything that takes the name of a document reads it here. An ambiguous name gives all documents that it may mean.
 """
 
 import re
@@ -43,7 +43,7 @@ class Match(NamedTuple):
     by: str
 
     def way(self, look: Look, seconds: float) -> Way:
-        """Returns where it went. seconds: for searching rows of HDF5."""
+        """Returns its way. seconds: for searching rows of HDF5."""
         if self.number is None:
             return way_of(look, self.shard, self.row or 0, seconds=seconds)
         return way_of_document(look, self.shard, self.number, seconds=seconds)
@@ -51,7 +51,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True)
 class Matches:
-    """What a name means. unfinished: in words, what was not looked at in time; empty if all was."""
+    """The documents that a name means. unfinished: in words, what was not searched in time; empty if everything was."""
 
     found: list[Match]
     unfinished: str = ""
@@ -75,7 +75,7 @@ def named(look: Look, name: str, source: str | None = None, *, limit: int = MOST
     unfinished: list[str] = []
     faults: list[ConfigError] = []
     for by, sought in _searches(look, name, source):
-        if by == "url" and found:  # It may read all documents, and an id may be a URL.
+        if by == "url" and found:  # This may read all documents, since an id may be a URL.
             continue
         results = find_documents(look, sought, limit=limit, seconds=seconds)
         for one in results.found:

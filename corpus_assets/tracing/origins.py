@@ -1,4 +1,4 @@
-"""Which row of which raw file a document was made of."""
+"""The raw row from which a document was made."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a row of a raw file gave: the number of its document, or why there is none."""
+"""The result of a row of a raw file: the number of its document, or why there is none."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice, takewhile
@@ -28,7 +28,7 @@ from resources.shards.listing import Shard
 from resources.stage.partition import Partition
 
 _SECONDS = 10.0
-"""For reading a raw file again up to a row; then all reasons that the record counts are said instead."""
+"""Seconds for reading a raw file again up to a row; after that, all reasons in the record are given instead."""
 
 Row = Document | Example | BadRow
 

@@ -1,4 +1,4 @@
-"""How alike two documents are, as the search for near-duplicates measures it."""
+"""The similarity of two documents, measured as in the search for near-duplicates."""
 
 from tempfile import TemporaryFile
 from typing import Any

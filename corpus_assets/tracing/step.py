@@ -1,4 +1,4 @@
-"""The steps of a way through the corpus: what became of a document in each stage."""
+"""The steps of a document's way through the corpus, one for each stage."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,13 +7,14 @@ from typing import Any, Literal
 from corpus_assets.tracing.origins import Origin
 
 Status = Literal["here", "changed", "moved", "dropped", "unknown"]
-"""here: the stage has it as it was. changed: it has another text or fewer fields. moved: from here on it is in another
-place. dropped: it goes no further. unknown: that is not built, or not recorded."""
+"""here: the stage has it unchanged. changed: it has another text or fewer fields. moved: it is in another place from
+here on. dropped: no later stage has it. unknown: not built, or not recorded.
+"""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What became of a document in one stage.
+    """The result for a document in one stage.
 
     stage, partition: asset and key of what was looked at.
     words: a sentence for a person.
@@ -21,9 +22,9 @@ class Step:
     row: number of the document in the partition, from 0.
     file: the stored file.
     copy: which use of the document, from 0, where it may be used several times.
-    stale: why the partition is not what would be made now; empty if it is.
+    stale: why the partition is not up to date; empty if it is.
     details: numbers and names, as the stage recorded them.
-    other: the document kept in its stead, or whose text it shares.
+        other: the document that is kept instead, or that has the same text.
     """
 
     stage: str
@@ -41,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Way:
-    """Where a row of a raw file went. number: of its document among those of its shard, from 0; None if it gave none.
+    """The way of a row of a raw file. number: of its document among those of its shard, from 0; None if it gave none.
 
     steps: in the order of the stages; each use of a document by `epochs` has its own from the mix on.
     """
@@ -61,9 +62,9 @@ class Way:
         )
 
     def unknown(self) -> dict[str, str]:
-        """Returns the assets of which it is not known whether they hold the document, and why.
+        """Returns the assets that may or may not hold the document, and why this is unknown.
 
-        Token files that hold one use of it are not among them, whatever is unknown of another use.
+        Token files that hold one use of it are not among them, even if another use is unknown.
         """
         reached = self.reached()
         steps = (step for step in self.steps[1:] if step.status == "unknown" and step.stage not in reached)

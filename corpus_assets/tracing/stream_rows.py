@@ -1,4 +1,4 @@
-"""In which streams of documents a document is: their rows say which one of its file they were made of."""
+"""Finds the streams of documents that hold a document: their rows record its number in its file."""
 
 from collections.abc import Iterator
 from typing import Any

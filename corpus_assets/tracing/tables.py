@@ -1,4 +1,4 @@
-"""Single rows of what is stored: ids, digests, lines and flags of one document, without reading those of the others."""
+"""Single stored rows: ids, digests, lines and flags of one document, without reading those of others."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ IDS, TEXTS = ".ids.npy", ".texts.npy"
 
 _WINDOW = 1 << 24
 _FALSE_FINDS = 256
-"""Finds that turn out to be parts of longer ids, after which all ids of that length are compared instead."""
+"""Number of matches within longer ids after which all ids of that length are compared instead."""
 
 
 class Named(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""The token files of datasets as searches read them: ids, and how a text becomes such ids."""
+"""The token files of datasets for searches: their ids, and the encoding of texts to such ids."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class OtherTokenizerError(Exception):
 
 @dataclass(frozen=True)
 class Group:
-    """Files whose ids are made alike.
+    """Files whose ids are encoded in the same way.
 
     made_of: the assets with the documents, each with whether it holds examples instead.
     encode: yields the ids of each text that has any, as the files hold them; None if their tokenizer is not in the

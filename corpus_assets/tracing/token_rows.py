@@ -1,4 +1,4 @@
-"""Which token files a document is in, and in which of their rows."""
+"""Finds the token files and rows that hold a document."""
 
 from collections.abc import Iterator, Sequence
 from time import monotonic
@@ -29,7 +29,7 @@ from resources.formats.hdf5.reader import HDF5
 from resources.stage.partition import Partition
 
 _LONG = 64
-"""Ids of a passage that is taken for the document's own anywhere; a shorter one only at its beginning or end."""
+"""Fewest ids of a passage that counts as the document's anywhere; a shorter one counts only at its beginning or end."""
 
 
 class _Sought(NamedTuple):

@@ -1,4 +1,4 @@
-"""Where a document went: from its row of a raw file through every stage to the token files, or to where it ended."""
+"""The way of a document from its raw row through every stage to the token files, or to the stage that dropped it."""
 
 from collections.abc import Iterator
 from time import monotonic
@@ -17,10 +17,10 @@ from resources.stage.partition import Partition
 
 
 def way_of(look: Look, shard: str, row: int, *, seconds: float = 10.0) -> Way:
-    """Returns where a row of a raw file went. shard: key of its partition, of a source or of a dataset's own files.
+    """Returns the way of a row of a raw file.
 
-    seconds: for searching HDF5 files, which do not say whose rows are whose; 0 to leave them. Raises `ConfigError` for
-    a shard or row that there is not.
+    shard: key of its partition, of a source or of a dataset's own files. seconds: for searching HDF5 files, which do
+    not record the documents of their rows; 0 to skip them. Raises `ConfigError` for an unknown shard or row.
     """
     asset = look.asset_of(shard)
     made = look.shard(asset, shard)
@@ -28,7 +28,7 @@ def way_of(look: Look, shard: str, row: int, *, seconds: float = 10.0) -> Way:
 
 
 def way_of_document(look: Look, shard: str, number: int, *, seconds: float = 10.0) -> Way:
-    """Returns where a document or example went, given its number among those of its shard. See `way_of`."""
+    """Returns the way of a document or example, given its number in its shard. See `way_of`."""
     made = look.shard(look.asset_of(shard), shard)
     return _way(look, made, number, None, monotonic() + seconds)
 

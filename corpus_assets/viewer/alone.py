@@ -1,4 +1,4 @@
-"""`corpus view`: the viewer by itself, without Dagster."""
+"""`corpus view`: the viewer without Dagster."""
 
 from pathlib import Path
 

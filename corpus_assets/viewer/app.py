@@ -1,4 +1,4 @@
-"""The viewer as a web application: which address shows which page, and what is said when one cannot be shown."""
+"""The viewer as a web application: the pages by address, and answers if a page cannot be shown."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -87,7 +87,7 @@ def _endpoint(opened: Opened, page: Page, alone: bool) -> Endpoint:
 
 
 def _answer(page: Page, asked: Asked) -> Response:
-    """Returns a page; of what is not built, or cannot be read, one that says so: it exists all the same."""
+    """Returns a page; for a partition that is not built or cannot be read, a page that explains this."""
     try:
         made = page(asked)
     except NotBuiltError as error:
@@ -105,11 +105,11 @@ def _of_configuration(view: View, error: ConfigError) -> Response:
         view.planner()
     except ConfigError as fault:
         return _said(503, f"The configuration cannot be used now. {fault}")
-    return _said(404, str(error))  # So tracing refuses what it is asked for.
+    return _said(404, str(error))  # Tracing raises this for an invalid request.
 
 
 def html(content: str, status: int = 200) -> Response:
-    """Returns a page as an answer; what has no UTF-8 is a question mark."""
+    """Returns a page as an answer; characters that are no valid UTF-8 become question marks."""
     return Response(content.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
 
 

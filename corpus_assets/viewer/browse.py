@@ -219,7 +219,7 @@ def _siblings(view: View, stage: Stage, key: str | None) -> dict[str, str]:
 
 
 def _main_file(record: Record) -> int:
-    """Returns the number of the file that a person wants to see first: documents, then tokens, then any other."""
+    """Returns the number of the file to show first: documents, then tokens, then any other."""
     numbered = list(enumerate(record.files))
     for suffix in (".jsonl.gz", ".h5"):
         for number, file in numbered:

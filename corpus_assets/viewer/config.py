@@ -1,4 +1,4 @@
-"""The configuration as it is resolved, and what stages recorded of it where that differs from what is set now."""
+"""The resolved configuration, and recorded values of stages that differ from it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,12 +51,12 @@ def _shown(key: str, value: Any) -> str:
 
 
 def _recorded(view: View) -> Iterator[dict[str, Any]]:
-    """Yields each parameter with which partitions were made that is another now, with how many of them."""
+    """Yields each recorded parameter that has another value now, with the number of partitions made with it."""
     planner = view.planner()
     for stage in planner.graph:
         differing: dict[tuple[str, str, str], int] = {}
         records = planner.records(stage.name)
-        for key in planner.partitions(stage):  # An orphan has no parameters now: nothing would make it.
+        for key in planner.partitions(stage):  # Orphans have no present parameters.
             record = records.get(key)
             now = {} if record is None else planner.parameters(stage, key)
             if record is None or record.parameters == now:

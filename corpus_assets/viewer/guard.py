@@ -1,4 +1,4 @@
-"""Security of the viewer: only GET, only from this machine's own names, and pages that load nothing from elsewhere."""
+"""Security of the viewer: only GET, only this machine's own names, and pages that load nothing from other servers."""
 
 import ipaddress
 import socket
@@ -40,10 +40,11 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Refuses what no page of ours asks for, and gives every answer the headers of `HEADERS` that it lacks.
+    """Refuses requests that our pages never send, and adds missing headers of `HEADERS` to every answer.
 
-    A page elsewhere can have its own name resolve to this machine (DNS rebinding), and would then read the corpus. Its
-    requests carry that name in `Host`, so only names of this machine are answered. host: the address listened on.
+    A page of another site can make its own name resolve to this machine (DNS rebinding), and would then read the
+    corpus. Its requests carry that name in `Host`, so only names of this machine are answered. host: the address
+    listened on.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:

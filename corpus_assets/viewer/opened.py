@@ -1,4 +1,4 @@
-"""The corpus that pages look at: opened once, read only, looked at again after a short while."""
+"""The corpus of the viewer: opened once, read only, and read again after a short while."""
 
 import logging
 import time
@@ -24,10 +24,10 @@ from resources.stage.partition import Partition
 _LOG = logging.getLogger("corpus.viewer")
 
 LIFETIME = 2.0
-"""Seconds for which a look at the ledger is good enough; after a long look, ten times as long as it took."""
+"""Seconds for which values from the ledger are kept; after a slow read, ten times its duration."""
 
 QUICK = 0.1
-"""Seconds of a look that a page can wait for; a longer one is made anew in the background, and the old one shown."""
+"""Longest read that a page waits for; slower ones are repeated in the background while the old value is shown."""
 
 V = TypeVar("V")
 
@@ -48,7 +48,7 @@ class _Kept(Generic[V]):
 
 
 class Looks:
-    """Values that are costly to make, each kept under a name for a while. Threads may ask at once."""
+    """Expensive values, each kept under a name for a while. Thread-safe."""
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept[Any]] = {}
@@ -113,7 +113,7 @@ class View:
         return {key: records[key] for key in planner.partitions(self.corpus.graph[asset]) if key in records}
 
     def notes(self) -> list[str]:
-        """Returns what one must know of the store: whose it is, who builds on it, which records are damaged."""
+        """Returns warnings about the store: another owner, other builders, damaged records."""
         return self.looks.get("notes", lambda: list(store_notes(self.corpus, self.planner().ledger)))
 
     def failures(self, asset: str) -> dict[str | None, str]:
@@ -139,7 +139,7 @@ class View:
         return self.looks.get("plan", self._planned)
 
     def look(self) -> Look:
-        """Returns what the ways of documents are looked up with."""
+        """Returns the look for tracing documents."""
         return Look(self.corpus, self.planner(), compared=False)
 
     def _planned(self) -> Planner:
@@ -167,9 +167,9 @@ class Opened:
             return self._view
 
     def warm(self) -> None:
-        """Looks at everything once in the background, so that the first page need not wait for it.
+        """Reads everything once in the background, so that the first page need not wait.
 
-        numba is loaded before: two threads that load it at once find half of it.
+        numba is loaded before: two threads that load it at once would find it half loaded.
         """
         load()
         Thread(target=self._warm, daemon=True).start()
@@ -178,5 +178,5 @@ class Opened:
         try:
             self.view().planner()
         except (CorpusError, OSError):
-            return  # A page will say it.
+            return  # A page will report it.
         document_texts(b"")  # Its kernel takes seconds to load, which the first search would wait for.

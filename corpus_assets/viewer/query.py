@@ -17,7 +17,7 @@ class RefusedError(Exception):
 
 
 def missing(what: str) -> RefusedError:
-    """Returns the fault of asking for what there is not."""
+    """Returns the error for a request of something that does not exist."""
     return RefusedError(404, what)
 
 

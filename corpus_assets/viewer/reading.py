@@ -1,4 +1,4 @@
-"""Reads a few rows of a stored file: by its index where it has one, else from the beginning up to a limit."""
+"""Reads a few rows of a stored file: by its index if it has one, else from the beginning up to a limit."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,7 +20,7 @@ from resources.storage.interface import Storage
 
 BLOCK_BYTES = 1 << 20
 MOST_BYTES = 128 << 20
-"""Bytes that are decompressed at most to come to a row of a file without an index."""
+"""Most bytes that are decompressed to reach a row of a file without an index."""
 
 MOST_JSON = 1 << 20
 

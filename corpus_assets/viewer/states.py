@@ -1,4 +1,4 @@
-"""Pages of what exists and cannot be shown: a partition that is not built, or that is damaged."""
+"""Pages for partitions that are not built or damaged."""
 
 import logging
 import shlex
@@ -66,7 +66,7 @@ def state_of(view: View, asset: str, key: str | None) -> tuple[str, str]:
 
 
 def damaged(asked: Asked, error: Exception) -> str:
-    """Returns the page that says what cannot be read."""
+    """Returns the page about a file that cannot be read."""
     _LOG.warning("%s: %s", type(error).__name__, error, exc_info=not isinstance(error, CorpusError | OSError))
     return page(asked, "damaged.html", "This cannot be read", message=said_of(error))
 

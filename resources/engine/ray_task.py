@@ -134,7 +134,9 @@ def code_digest() -> str:
         if (spec := find_spec(name))
         for place in spec.submodule_search_locations or ()
     ]
-    files = [(str(file.relative_to(folder.parent)), file) for folder in folders for file in folder.rglob("*.py")]
+    found = [(str(file.relative_to(folder.parent)), file) for folder in folders for file in folder.rglob("*.py")]
+    # A wheel also carries scripts of the examples, which lie in no package.
+    files = [(name, file) for name, file in found if (file.parent / "__init__.py").is_file()]
     return content_digest(*(part for name, file in sorted(files) for part in (name.encode(), file.read_bytes())))
 
 

@@ -145,6 +145,7 @@ class Partition:
         table = self.array(table_path(file.path))
         places = np.concatenate([[0], np.cumsum(table["stored"], dtype=np.int64)])
         rows = np.concatenate([[0], np.cumsum(table["rows"], dtype=np.int64)])
+        # Members without a chosen row are never read; those side by side are one read, which may be a request.
         holding = np.searchsorted(rows, np.flatnonzero(chosen), side="right") - 1
         for run in _neighbours(np.unique(holding[holding < len(table)]).tolist(), places):
             start = int(places[run[0]])

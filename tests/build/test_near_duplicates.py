@@ -43,7 +43,7 @@ def removed(folder: Path) -> dict[str, AttributeRow]:
 
 
 def kept_for(folder: Path) -> dict[str, str]:
-    """Id of a removed document to that of the one kept in its stead."""
+    """Id of a removed document to that of the one that is kept instead."""
     return {name: str((row.kept or {})["id"]) for name, row in removed(folder).items()}
 
 

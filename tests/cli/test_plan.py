@@ -97,4 +97,4 @@ def test_a_plan_refuses_an_expression_that_no_build_can_read(tmp_path: Path, rul
     write_small(tmp_path, {"filter": rules})
     code, out, err = run(tmp_path, "plan")
     assert (code, out) == (2, "")
-    assert where in err and "is no expression in" in err
+    assert where in err and "is not a valid expression in" in err

@@ -89,8 +89,8 @@ FAULTS: list[tuple[Any, str]] = [
     (section("remove", location="a", s3={}), "remove: s3: without effect unless location is s3://bucket/prefix"),
     (
         section("tokenizer", kind="tokenizer_json", path="s3://bucket/tokenizer.json"),
-        "tokenizer.path: received 's3://bucket/tokenizer.json' (str); valid: a path of this machine, or of what is "
-        "mounted there; s3: is not read",
+        "tokenizer.path: received 's3://bucket/tokenizer.json' (str); valid: a path of this machine or of a "
+        "mounted file system; s3: is not read",
     ),
     (section("tokenizer", kind="gpt2", merges="hf://datasets/a/b/m", encoder="e"), "tokenizer.merges: received 'hf://"),
     (dataset(mode="chat", chat_template="https://host/a.jinja"), "datasets.0.chat_template: received 'https://host/a"),

@@ -12,14 +12,14 @@ from pydantic.fields import FieldInfo
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.config.section import Share
-from docs.generate import _models
+from docs.configuration_page import models
 from resources.errors import ConfigError
 
 
 def shares() -> Iterator[tuple[str, FieldInfo]]:
     """Yields every key of the schema that takes numbers with a fraction up to 1."""
-    models: list[type[BaseModel]] = [CorpusConfig, *_models(CorpusConfig)]
-    for model in dict.fromkeys(models):
+    every: list[type[BaseModel]] = [CorpusConfig, *models(CorpusConfig)]
+    for model in dict.fromkeys(every):
         for name, field in model.model_fields.items():
             if float in parts(field.annotation) and up_to_one(field):
                 yield f"{model.__name__}.{name}", field

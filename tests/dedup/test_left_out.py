@@ -1,4 +1,4 @@
-"""Of a text that the mix could use, one document stays: what the mix leaves out is kept in nobody's stead."""
+"""Of a text that the mix could use, one document stays: none is removed in favour of one that the mix leaves out."""
 
 import json
 from pathlib import Path

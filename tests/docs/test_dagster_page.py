@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import dagster as dg
 import pytest
@@ -14,7 +15,9 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.jobs import build_job, corpus_schedule
 from corpus_assets.orchestration.sensor import corpus_sensor
 from docs.generate import FOLDER
-from tests.build.small import drive, opened, write_small
+from resources import Arrays, LazyRows, Partition, TokenRows
+from resources.io_managers import io_managers
+from tests.build.small import CONFIG, drive, opened, write_small
 
 PAGE = (FOLDER / "dagster.md").read_text(encoding="utf-8")
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -25,10 +28,37 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
+def partition_of(corpus: Corpus, asset: str, key: str | None) -> Partition:
+    found = corpus.partition(asset, key)
+    assert found is not None
+    return found
+
+
+def location_of(file: Path) -> dg.Definitions:
+    """What Dagster loads from a file of the page."""
+    found: dict[str, Any] = {}
+    exec(compile(file.read_text(), file.name, "exec"), found)
+    defs = found["defs"]
+    location = defs if isinstance(defs, dg.Definitions) else defs(None)
+    assert isinstance(location, dg.Definitions)
+    return location
+
+
+def materialized(location: dg.Definitions, asset: str, key: str) -> dict[str, Any]:
+    """The metadata of one partition of an asset, once it is materialized."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("shard", ["books--one"])
+        job = location.resolve_implicit_global_asset_job_def()
+        ended = job.execute_in_process(instance=instance, partition_key=key, asset_selection=[dg.AssetKey(asset)])
+        (event,) = ended.asset_materializations_for_node(asset)
+    return {name: one.value for name, one in event.metadata.items()}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus that is built without Dagster, with the files of the page beside it."""
-    found = write_small(tmp_path_factory.mktemp("page"))
+    datasets = [*CONFIG["datasets"], {"name": "megatron", "format": "megatron", "input": "decontaminated_train"}]
+    found = write_small(tmp_path_factory.mktemp("page"), {"datasets": datasets})
     corpus = opened(found)
     assert not drive(corpus, list(corpus.graph)).failed
     for code in blocks("python"):
@@ -60,22 +90,72 @@ def test_a_location_of_ones_own_reads_where_the_raw_files_are_not(
     """Documents and tokens, through our IO managers: what the assets of `mine.py` report is what was built."""
     shutil.copytree(folder, tmp_path / "restored", ignore=shutil.ignore_patterns("raw", ".dagster_home"))
     monkeypatch.setenv("CORPUS_CONFIG", str(tmp_path / "restored" / "corpus.yaml"))
-    found: dict[str, dg.Definitions] = {}
-    exec(compile((folder / "mine.py").read_text(), "mine.py", "exec"), found)
-    ledger = Corpus.open().ledger
-    with dg.DagsterInstance.ephemeral() as instance:
-        instance.add_dynamic_partitions("shard", ["books--one"])
-        for asset, key, name in (("longest", "books--one", "characters"), ("rows", "chunk-0001", "rows")):
-            ended = (
-                found["defs"]
-                .resolve_implicit_global_asset_job_def()
-                .execute_in_process(instance=instance, partition_key=key, asset_selection=[dg.AssetKey(asset)])
-            )
-            (event,) = ended.asset_materializations_for_node(asset)
-            assert int(str(event.metadata[name].value)) > 0
-    tokens = ledger.read("train_tokens", "chunk-0001")
-    assert tokens is not None
-    assert event.metadata["rows"].value == sum(file.rows or 0 for file in tokens.files if file.path.endswith(".h5"))
+    location = location_of(folder / "mine.py")
+    corpus = Corpus.open()
+    documents = partition_of(corpus, "normalized_documents", "books--one").documents()
+    longest = max(len(document.text) for document in documents)
+    assert materialized(location, "longest", "books--one") == {"characters": longest}
+    rows = len(TokenRows(partition_of(corpus, "train_tokens", "chunk-0001")))
+    assert materialized(location, "rows", "chunk-0001") == {"rows": rows}
+    assert rows > 0
+
+
+def test_assets_in_our_location_get_the_handles_that_the_page_names(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CORPUS_CONFIG", str(folder / "corpus.yaml"))
+    location = location_of(folder / "with_mine.py")
+    corpus = Corpus.open()
+    texts = [document.text for document in partition_of(corpus, "normalized_documents", "books--one").documents()]
+    assert materialized(location, "characters", "books--one") == {
+        "documents": len(texts),
+        "short": sum(len(text) < 60 for text in texts),
+        "characters": sum(map(len, texts)),
+        "different": len({*map(bytes, Arrays(partition_of(corpus, "minhashes", "books--one"))())}),
+    }
+    tokens = TokenRows(partition_of(corpus, "train_tokens", "chunk-0001"))
+    with tokens.open() as file:
+        assert materialized(location, "learned", "chunk-0001") == {
+            "rows": len(tokens),
+            "tokens": int(file["data"][:, 1].sum()),
+        }
+
+
+def test_arguments_are_of_the_types_that_the_page_lists(folder: Path) -> None:
+    corpus = opened(folder)
+    wrapped = {
+        io: type(manager).wrap for io, manager in io_managers(corpus.storage, corpus.ledger, corpus.graph).items()
+    }
+    kinds = {io: get_type_hints(wrap)["return"] for io, wrap in wrapped.items()}
+    listed = re.findall(r"^\| (`\w+`[^|]*) \| `(\w+)(?:\[(\w+)\])?` \| ", PAGE, re.MULTILINE)
+    assert {handle for _, handle, _ in listed} == {"LazyRows", "TokenRows", "Arrays", "Partition"}
+    for assets, handle, row in listed:
+        for name in set(re.findall(r"`(\w+)`", assets)) & corpus.graph.stages.keys():
+            kind = kinds[corpus.graph[name].io]
+            assert kind.__name__ == handle, name
+            keys = corpus.planner().partitions(corpus.graph[name])
+            rows = (row for key in keys for row in LazyRows(partition_of(corpus, name, key))) if row else ()
+            assert {type(one).__name__ for one in rows} <= {row}, name
+
+
+def test_arrays_have_the_types_and_axes_that_the_page_lists(folder: Path) -> None:
+    corpus = opened(folder)
+    calls = re.findall(r'^\| `(\w+)\((?:"(.+)")?\)` \| (\w+) \| \((.+)\) \|$', PAGE, re.MULTILINE)
+    assert len(calls) == 10
+    for asset, suffix, dtype, axes in calls:
+        for key in corpus.planner().partitions(corpus.graph[asset]):
+            partition = partition_of(corpus, asset, key)
+            array = Arrays(partition)(suffix or None)
+            assert array.dtype == dtype, asset
+            sizes = {
+                "documents": partition.record.statistics.get("rows_out"),
+                "permutations": 64,
+                "bands": 3,
+                "bits / 8": 128,
+            }
+            named = [axis for axis in axes.split(", ") if axis]
+            for axis, size in zip((axis.strip(",") for axis in named), array.shape, strict=True):
+                assert size == (int(axis) if axis.isdigit() else sizes.get(axis, size)), f"{asset} {axis}"
 
 
 def test_what_runs_by_itself_has_the_names_of_the_page(folder: Path) -> None:

@@ -89,9 +89,10 @@ def decoded(tokenizer: Tokenizer, ids: np.ndarray[Any, np.dtype[Any]]) -> str:
 
 
 def test_all_examples_are_listed_and_tested() -> None:
-    found = {file.parent.name for file in EXAMPLES.glob("*/corpus.yaml")}
+    found = {file.parent.name for kind in ("corpus.yaml", "*.ipynb") for file in EXAMPLES.glob(f"*/{kind}")}
     listed = set(re.findall(r"\]\(([\w-]+)/README\.md\)", (EXAMPLES / "README.md").read_text(encoding="utf-8")))
-    followed = set(re.findall(r'follow\("([\w-]+)"', Path(__file__).read_text(encoding="utf-8")))
+    tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
+    followed = set(re.findall(r'(?:follow|commands)\("([\w-]+)"', tests))
     assert found == listed == followed
     assert {file.parent.name for file in EXAMPLES.glob("*/README.md")} == found
 

@@ -225,7 +225,7 @@ def test_jq_writes_to_no_console_and_stops_nothing(tmp_path: Path, capfd: pytest
 def test_jq_has_no_modules(tmp_path: Path, expression: str) -> None:
     corpus = small(tmp_path, {"include": [expression], "syntax": "jq"})
     check = corpus.graph["filtered_documents"].hooks.check_before
-    with pytest.raises(ConfigError, match=r"no expression in jq.*(import|include)"):
+    with pytest.raises(ConfigError, match=r"not a valid expression in jq.*(import|include)"):
         check(corpus.settings.values)
 
 
@@ -284,11 +284,11 @@ def test_a_rule_that_fails_is_named_with_its_document(tmp_path: Path, section: d
 @pytest.mark.parametrize(
     ("section", "message"),
     [
-        ({"include": ["$.a[?("]}, "filter.include.0: '$.a[?(' is no expression in jsonpath"),
-        ({"exclude": [".a ||| b"], "syntax": "jq"}, "filter.exclude.0: '.a ||| b' is no expression in jq"),
+        ({"include": ["$.a[?("]}, "filter.include.0: '$.a[?(' is not a valid expression in jsonpath"),
+        ({"exclude": [".a ||| b"], "syntax": "jq"}, "filter.exclude.0: '.a ||| b' is not a valid expression in jq"),
         ({"span_replacement": [{"span": LINES, "replacement": "$|"}]}, "filter.span_replacement.0.replacement: '|' is"),
         ({"span_replacement": [{"span": "$.a[", "attributes": []}]}, "attributes"),
-        ({"span_replacement": [{"span": "$.a["}]}, "filter.span_replacement.0.span: '$.a[' is no expression"),
+        ({"span_replacement": [{"span": "$.a["}]}, "filter.span_replacement.0.span: '$.a[' is not a valid expression"),
     ],
 )
 def test_an_expression_is_read_before_a_build(tmp_path: Path, section: dict[str, Any], message: str) -> None:

@@ -3,7 +3,7 @@
 The options of a conversion are those that the README of the golden set names; a mix is described by its `mix.json`, and
 is one of the conversion that has its windows. A set of a mix is made of the subsets that have its name in theirs:
 languages of starcoderdata are one set. Each worker of a conversion had every n-th file and a stream of its own,
-and gave its windows in groups of 512 by turns.
+and gave its windows in groups of 512, in turn.
 """
 
 import json
@@ -172,7 +172,7 @@ def made(corpus: Corpus, path: str) -> bytes:
 
 
 def by_turns(windows: Sequence[list[bytes]]) -> list[bytes]:
-    """The windows of all workers, a group of each by turns."""
+    """The windows of all workers, a group of each in turn."""
     groups = ([given[first : first + GROUP] for first in range(0, len(given), GROUP)] for given in windows)
     return [line for turn in zip_longest(*groups, fillvalue=[]) for group in turn for line in group]
 

@@ -35,7 +35,7 @@ def test_what_is_made_after_the_clock_was_set_back_is_suspect(work: Work, monkey
     flip(corpus, path_of(corpus, "minhashes", ONE, ".signatures.npy"), random.Random(3))
     result = verify(opened(work.folder), deep=True)
     assert {f"band_keys/{ONE}", "duplicate_pairs/band-00"} <= {*result.suspect}
-    assert {*result.unsure} <= {"report"}  # made before, and not anew
+    assert {*result.unsure} <= {"report"}  # made before, and not again
 
 
 def test_records_of_which_the_time_says_nothing_are_named_as_unsure(work: Work) -> None:

@@ -205,7 +205,7 @@ def test_a_flipped_byte_of_a_record_is_a_partition_made_again(work: Work, seed: 
 
 
 def test_verify_beside_a_build_reports_nothing_that_is_right(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the listing and the look at the records, and after it, partitions are made anew."""
+    """Between the listing and the look at the records, and after it, partitions are rebuilt."""
     corpus = opened(work.folder)
     work.config(short_documents__threshold=90)
     look = type(corpus.ledger).assets

@@ -85,7 +85,7 @@ def test_verify_finds_any_flipped_bit_and_the_next_build_makes_it_again(folder: 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_build_over_flipped_bits_ends_right_without_verify(folder: Path, seed: int) -> None:
-    """Whatever is made anew over damage has the content it had; nothing waits for good."""
+    """Partitions that are rebuilt over damage get the same content; nothing waits for ever."""
     chance = random.Random(100 + seed)
     corpus = opened(folder)
     before, flipped = digests(corpus), some_files(corpus, 0.3, chance)

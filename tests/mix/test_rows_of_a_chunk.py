@@ -33,7 +33,7 @@ def corpus(tmp_path: Path) -> Corpus:
 
 
 def computed(corpus: Corpus, chunk: str, shards: Partitions | None = None, memory: int = 1 << 30) -> str:
-    """The digest of a chunk that is made anew."""
+    """The digest of a chunk that is rebuilt."""
     inputs = {"mixed_pass1": shards or partitions(corpus, "mixed_pass1")}
     parameters = {"mix.order": "keyed", "mix.seed": 0}
     task = Task(Given("mixed_pass2", chunk, corpus.storage, inputs, parameters=parameters, memory=memory))

@@ -1,4 +1,4 @@
-"""Checks of a build that want no workers run while these compute; each of them once, unless its asset is made anew."""
+"""Checks of a build that want no workers run while these compute; each of them once, unless its asset is rebuilt."""
 
 from typing import Any
 

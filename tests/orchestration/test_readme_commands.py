@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +30,6 @@ def test_they_run_without_a_warning(tmp_path: Path) -> None:
         "DAGSTER_HOME": str(home),
         "CORPUS_CONFIG": str(folder / "corpus.yaml"),
     }
-    shutil.copyfile(ROOT / "workspace.yaml", folder / "workspace.yaml")
     for command in commands:
         ended = subprocess.run(
             [sys.executable, "-m", *shlex.split(command)],

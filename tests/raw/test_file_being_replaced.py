@@ -1,4 +1,4 @@
-"""A raw file that somebody writes anew while it is read is never taken for a bad one, which may be skipped."""
+"""A raw file that is rewritten while it is read is never taken for a bad one, which might be skipped."""
 
 from pathlib import Path
 from typing import BinaryIO

@@ -1,4 +1,4 @@
-"""Compiled kernels: loaded late, kept in a folder of the user, compiled anew when any of their sources changes."""
+"""Compiled kernels: loaded late, kept in a folder of the user, compiled again when any of their sources changes."""
 
 import os
 import shutil
@@ -116,7 +116,7 @@ def test_code_is_compiled_once_for_equal_sources(tmp_path: Path) -> None:
         content = bytearray(file.read_bytes())
         content[len(content) // 2] ^= 1
         file.write_bytes(content)
-    assert called(2) == ("14", 1), "damaged code is compiled anew"
+    assert called(2) == ("14", 1), "damaged code is compiled again"
     assert called(2) == ("14", 0)
     for file in saved():
         file.write_bytes(b"")

@@ -245,7 +245,7 @@ def test_files_are_put_together_in_order_up_to_a_size(sizes: list[int], most: in
     ("stream", "message"),
     [
         ({"name": "a", "sources": ["bookz"]}, "streams.0.sources: no source named 'bookz'; valid: books, web, notes"),
-        ({"name": "a", "discard_fields": ["text"]}, "discard_fields: text cannot be left out"),
+        ({"name": "a", "discard_fields": ["text"]}, "discard_fields: text cannot be removed"),
         ({"name": "a", "sources": ["web", "web"]}, "sources: one is named twice"),
         ({"name": "a", "attributes": ["qualiti"]}, "streams.a.attributes.0: no attribute named 'qualiti'"),
         ({"name": "a", "rules": {"x.y.z": {"min": 1}}}, "streams.a.rules.x.y.z: no attribute named 'x'"),

@@ -41,6 +41,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "tokens": [[], ["--json"]],
     "check-windows": [["corpus/nothing.jsonl"]],
     "doctor": [[]],
+    "docs": [[], ["stores"]],
 }
 
 

@@ -1,4 +1,4 @@
-"""Stages of deduplication: hashes of each shard, which of them came before in the corpus, and the attribute."""
+"""Stages of deduplication: hashes of each shard, which of them occurred earlier in the corpus, and the attribute."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -132,14 +132,14 @@ def marked_values(rule: Deduper) -> dict[str, Any]:
 
 
 def _narrowed(rule: Deduper) -> dict[str, Any]:
-    """Returns what says which documents it looks at; nothing where it looks at all."""
+    """Returns the values that restrict its documents; empty if it uses all."""
     given = {"sources": rule.sources and sorted(rule.sources), "glob": rule.glob}
     return {key: value for key, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class HashesHooks(Hooks):
-    """What a build asks of the hashes of a deduper."""
+    """The hooks of the hashes of a deduper."""
 
     rule: Deduper
 
@@ -153,7 +153,7 @@ class HashesHooks(Hooks):
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
-        """Yields the patterns of an entry that no file matches, and values that no document has."""
+        """Yields sentences on patterns of an entry that no file matches, and on values that no document has."""
         rule, shards = self.rule, [partition.shard for partition in partitions if partition.shard is not None]
         for glob in [rule.glob] if isinstance(rule.glob, str) else rule.glob or []:
             if shards and not any(shard.is_among(rule.sources, glob) for shard in shards):
@@ -164,13 +164,13 @@ class HashesHooks(Hooks):
 
 @dataclass(frozen=True)
 class SeenHooks(Hooks):
-    """What it asks of the stage that finds which hashes came before."""
+    """The hooks of the stage that finds earlier hashes."""
 
     rule: Deduper
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
-        """Returns the orders, which decide which copy is the first, the Bloom filter, and what is known."""
+        """Returns the orders, which decide the first copy, the Bloom filter, and the known sources."""
         rule, key = self.rule, f"dedupers.{self.rule.name}"
         size, functions = (rule.bloom.bytes, rule.bloom.functions) if rule.bloom else (None, None)
         order = [source["name"] for source in settings["sources"]]
@@ -191,7 +191,7 @@ class SeenHooks(Hooks):
 
 @dataclass(frozen=True)
 class MarksHooks(Hooks):
-    """What it asks of the attributes of a deduper."""
+    """The hooks of the attributes of a deduper."""
 
     rule: Deduper
 

@@ -1,4 +1,4 @@
-"""Which compiled functions the assets of a deduper call: a build compiles these, and no others, ahead."""
+"""The kernels that the assets of a deduper call; a build compiles exactly these ahead."""
 
 from corpus_assets.attributes.dedupers.subjects import PARTS
 from corpus_assets.config.selection.dedupers import Deduper
@@ -8,7 +8,7 @@ _FIND_WORDS = "corpus_assets.attributes.kernels.word_breaks.boundaries.find_word
 
 
 def of_hashes(rule: Deduper) -> tuple[str, ...]:
-    """Returns what finds the parts of texts and hashes them."""
+    """Returns the kernels that find the parts of texts and hash them."""
     found = [f"{KERNELS}.hashing.hash_parts", f"{KERNELS}.seen.mark_seen", f"{KERNELS}.seen.set_bits"]
     if rule.by in PARTS:
         found.append(f"{KERNELS}.paragraphs.split_texts")
@@ -22,12 +22,12 @@ def of_hashes(rule: Deduper) -> tuple[str, ...]:
 
 
 def of_seen(rule: Deduper) -> tuple[str, ...]:
-    """Returns what finds out which hashes came before."""
+    """Returns the kernels that find earlier hashes."""
     if rule.bloom:
         return (f"{KERNELS}.seen.mark_in_filter",)
     return (f"{KERNELS}.seen.mark_seen", *((f"{KERNELS}.seen.find_seen",) if rule.against else ()))
 
 
 def of_marks(_: Deduper) -> tuple[str, ...]:
-    """Returns what counts the hashes that came before."""
+    """Returns the kernels that count earlier hashes."""
     return (f"{KERNELS}.seen.set_bits", f"{KERNELS}.seen.count_bits")

@@ -1,4 +1,4 @@
-"""The hashes of a shard in their ranges, and which of them came before in it; beyond memory on disk."""
+"""The hashes of a shard by range, and which of them repeat earlier ones of the shard; on disk if memory is short."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,10 +9,10 @@ from corpus_assets.attributes.dedupers.first_seen import Hashes, SeenHashes
 from resources.spill import Buckets, Spill
 
 RANGES = 1 << 12
-"""Ranges of equal width of the first word of a hash: what is read of a shard begins and ends with one."""
+"""Number of equal ranges of the first word of a hash; reads of a shard begin and end at range boundaries."""
 
 BYTES_PER_HASH = 256
-"""Memory that one hash takes while it is compared, at most."""
+"""Most bytes of memory for one hash while it is compared."""
 
 _RANGE_SHIFT = np.uint64(64 - 12)
 _BUCKETS = 1 << 10
@@ -29,11 +29,12 @@ def range_starts(hashes: Hashes) -> NDArray[np.int64]:
 
 
 class Distinct:
-    """Collects the hashes of a shard in their order, then gives the different ones.
+    """Collects the hashes of a shard in their order, then yields the different ones.
 
-    memory: bytes of working set. every: True to give all copies of a hash, none of which then counts as one that came
-    before. again: bit for each hash (as `numpy.packbits` has them), 1 if it came before in the shard; complete when
-    `blocks` is. starts: where each range begins among the hashes that are given (RANGES + 1,).
+    memory: bytes of working set.
+    every: True to yield all copies of a hash; none then counts as a repetition.
+    again: a bit for each hash (as in `numpy.packbits`), 1 if it occurred earlier in the shard; complete after `blocks`.
+    starts: where each range begins among the yielded hashes (RANGES + 1,).
     """
 
     def __init__(self, memory: int, spill: Spill, *, every: bool = False) -> None:
@@ -56,7 +57,7 @@ class Distinct:
             self._buckets.__exit__(None, None, None)
 
     def add(self, hashes: Hashes) -> None:
-        """Adds hashes (n, 2) behind those that were added before."""
+        """Appends hashes (n, 2)."""
         places = np.arange(self.total, self.total + len(hashes), dtype=np.uint64)
         self._held.append((hashes, places))
         self._held_rows += len(hashes)
@@ -65,7 +66,7 @@ class Distinct:
             self._to_buckets()
 
     def _to_buckets(self) -> Buckets:
-        """Moves what is held to the buckets, which go to a file when they have grown."""
+        """Moves held hashes to the buckets, which go to a file when they grow large."""
         if self._buckets is None:
             self._buckets = Buckets(_BUCKETS, _ROW, self._memory // 4, self._spill)
         for hashes, places in self._held:
@@ -98,7 +99,7 @@ class Distinct:
             yield hashes[order], places[order]
             return
         buckets = self._to_buckets()
-        for number in range(RANGES):  # A bucket is read once for each of its ranges: it may be one hash, over and over.
+        for number in range(RANGES):  # Read once for each of its ranges: a bucket may be one repeated hash.
             for hashes, places in _rows(buckets, [number // (RANGES // _BUCKETS)]):
                 chosen = hashes[:, 0] >> _RANGE_SHIFT == number
                 yield hashes[chosen], places[chosen]
@@ -116,7 +117,7 @@ class Distinct:
         return _together(kept)
 
     def _groups(self) -> Iterator[Iterable[Placed]]:
-        """Yields what is compared together: all, or as many buckets as have no more hashes than fit, or one."""
+        """Yields the hashes to compare together: all, or those of as many buckets as fit in memory, at least one."""
         if self._buckets is None:
             yield self._held
             return

@@ -1,4 +1,4 @@
-"""The asset `<name>_seen`: which hashes of each shard are those of an earlier shard too, or of certain sources."""
+"""The asset `<name>_seen`: which hashes of each shard also occur in an earlier shard, or in certain sources."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
@@ -25,8 +25,8 @@ assert _BLOCK % 8 == 0
 def seen(task: Task, rule: Deduper) -> None:
     """Writes for each hash of each shard whether an earlier shard has it: bits, shard by shard.
 
-    With `against`, whether a shard of those sources has it, wherever that shard stands.
-    The bits of each shard are a segment of its own, so that a shard whose bits stay does not depend on the others.
+    With `against`, whether any shard of those sources has it, in whatever order. The bits of each shard are a separate
+    segment, so that a shard with unchanged bits does not depend on the others.
     """
     given = task.inputs(f"{rule.name}_hashes")
     shards = in_order_of_paths(given) if rule.compat else given
@@ -65,9 +65,9 @@ def _by_filter(shards: Sequence[Partition], rows: Sequence[int], rule: Deduper) 
 def _exactly(
     task: Task, shards: Sequence[Partition], rows: Sequence[int], against: Collection[str] | None
 ) -> Iterator[Iterator[Flags]]:
-    """Yields the flags of each shard: range by range of the hashes over all shards, then shard by shard.
+    """Yields the flags of each shard, computed range by range of the hashes over all shards.
 
-    against: sources that are known beforehand, and nothing else is; None for what came before.
+    against: the only sources to compare with; None for earlier shards.
     """
     block = min(_BLOCK, max(8, task.memory // 8 // 32 // 8 * 8))
     offsets = np.concatenate([[0], np.cumsum(np.array(rows, dtype=np.int64))]).tolist()
@@ -101,7 +101,7 @@ def _read(file: BufferedIOBase, offset: int, count: int, block: int, start: int)
 
 
 def _ranges(shards: Sequence[Partition], rows: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
-    """Yields (first, last) ranges of hashes that are compared together: all, or as many as have few enough rows."""
+    """Yields (first, last) ranges of hashes to compare together: all, or as many as fit."""
     if sum(rows) <= limit:
         yield 0, RANGES
         return
@@ -132,7 +132,7 @@ def _starts(shard: Partition, count: int) -> NDArray[np.int64]:
 
 
 def seen_in(whole: Partition, hashes: Partition) -> NDArray[np.bool_]:
-    """Returns which hashes of a shard an earlier shard has too (n,); `LedgerError` if they are not those compared."""
+    """Returns which hashes of a shard occur in an earlier shard (n,); `LedgerError` if others were compared."""
     start = 0
     for row in whole.json("shards.json"):
         if row["shard"] == hashes.key:

@@ -1,4 +1,4 @@
-"""Which hashes were seen before: exactly, or by a Bloom filter."""
+"""Sets of seen hashes: exact, or a Bloom filter."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,14 @@ _LEAST_SLOTS = 1 << 10
 
 
 class SeenHashes:
-    """A set of 128-bit hashes. Its table grows with what it holds: at most 64 bytes for each."""
+    """A set of 128-bit hashes. Its table grows with the number of hashes: at most 64 bytes for each."""
 
     def __init__(self) -> None:
         self._table = _empty(_LEAST_SLOTS)
         self._held = 0
 
     def mark(self, hashes: Hashes) -> NDArray[np.bool_]:
-        """Returns which of these (n, 2) came before, here or in an earlier call; remembers them all."""
+        """Returns which of these (n, 2) occurred earlier, in this or an earlier call; adds them all."""
         from corpus_assets.attributes.dedupers.kernels.seen import mark_seen
 
         seen = np.empty(len(hashes), dtype=np.bool_)
@@ -33,7 +33,7 @@ class SeenHashes:
         return seen
 
     def holds(self, hashes: Hashes) -> NDArray[np.bool_]:
-        """Returns which of these (n, 2) are remembered, and remembers no others."""
+        """Returns which of these (n, 2) are in the set; adds none."""
         from corpus_assets.attributes.dedupers.kernels.seen import find_seen
 
         seen = np.empty(len(hashes), dtype=np.bool_)
@@ -53,9 +53,9 @@ def _empty(slots: int) -> Hashes:
 
 
 class SeenInFilter:
-    """The same with a Bloom filter; `ConfigError` once it holds more than it is made for.
+    """The same with a Bloom filter; `ConfigError` once it holds more than `items`.
 
-    A hash that was not seen is marked with the probability that the filter's section states.
+    A new hash is marked with the error probability in the filter's section.
     """
 
     def __init__(self, name: str, bloom: Bloom) -> None:
@@ -65,7 +65,7 @@ class SeenInFilter:
         self.held = 0
 
     def mark(self, hashes: Hashes) -> NDArray[np.bool_]:
-        """Returns which of these (n, 2) may have come before; remembers them all."""
+        """Returns which of these (n, 2) may have occurred earlier; adds them all."""
         from corpus_assets.attributes.dedupers.kernels.seen import mark_in_filter
 
         seen = np.empty(len(hashes), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The asset `<name>_hashes`: what a deduper compares of one shard, and its hashes."""
+"""The asset `<name>_hashes`: the parts of one shard that a deduper compares, and their hashes."""
 
 import numpy as np
 
@@ -14,24 +14,24 @@ HASHES = "hashes"
 """Segment of a partition: the different hashes alone."""
 
 BYTES_PER_CHARACTER = 128
-"""Memory that the parts of one code point take, at most."""
+"""Most bytes of memory for the parts of one code point."""
 
 
 def is_marked(shard: Shard, rule: Deduper) -> bool:
-    """Returns whether the documents of a shard are those of which an entry says what is repeated."""
+    """Returns whether an entry marks repetitions in the documents of a shard."""
     return shard.is_among(rule.sources, rule.glob)
 
 
 def is_compared(shard: Shard, rule: Deduper) -> bool:
-    """Returns whether the hashes of a shard's documents are needed: they are marked, or marked against."""
+    """Returns whether the hashes of a shard's documents are needed, to be marked or compared with."""
     return is_marked(shard, rule) or shard.source in (rule.against or ())
 
 
 def hashes(task: Task, rule: Deduper) -> None:
-    """Writes the parts of a shard that are compared, which came before in it, and their different hashes.
+    """Writes the compared parts of a shard, which of them repeat earlier ones there, and their different hashes.
 
-    Nothing of a shard whose documents are not compared. All hashes, if it is compared with other sources: what repeats
-    in the shard itself says nothing then.
+    Nothing for a shard that is not compared. All hashes if it is compared with other sources, since repetitions within
+    the shard do not count then.
     """
     path = f"dedupers/{rule.name}/{task.shard.source}/{task.shard.name}"
     left_out: dict[str, int] = {}
@@ -55,7 +55,7 @@ def hashes(task: Task, rule: Deduper) -> None:
                 places.append(firsts)
     task.segments[HASHES] = out.written.digest
     task.save_array(f"{path}.again.npy", distinct.again)
-    if out.written.rows > RANGES:  # Of fewer, they are found as soon as read.
+    if out.written.rows > RANGES:  # Searching fewer takes no longer than reading the table.
         task.save_array(f"{path}.starts.npy", distinct.starts, derived=True)
     rows = task.input("normalized_documents").file(".jsonl.gz").rows
     if not is_compared(task.shard, rule):

@@ -28,7 +28,7 @@ class _Document(msgspec.Struct):
 
 
 class _Scored(NamedTuple):
-    """Some parts of a shard (n,): as they are stored, which are marked, and with which score."""
+    """Some parts of a shard (n,): the stored parts, which are marked, and their scores."""
 
     parts: NDArray[np.void]
     marked: NDArray[np.bool_]
@@ -36,9 +36,9 @@ class _Scored(NamedTuple):
 
 
 def marks(task: Task, rule: Deduper) -> None:
-    """Marks what came before in the corpus: a row for each document, with the spans of its repeated parts.
+    """Marks parts that occurred earlier in the corpus: a row for each document, with the spans of its repeated parts.
 
-    A row of a document that the entry does not look at says nothing.
+    Documents that the entry does not use have empty rows.
     """
     documents, hashes = task.input("normalized_documents"), task.input(f"{rule.name}_hashes")
     texts, own = documents.array(".texts.npy"), is_marked(task.shard, rule)
@@ -69,7 +69,7 @@ def _covered(blocks: Iterator[_Scored], documents: int) -> tuple[NDArray[np.int6
     for parts, marked, scores in blocks:
         sizes = np.maximum(parts["end"].astype(np.int64) - parts["start"], 1)
         np.add.at(compared, parts["row"], sizes)
-        # A score of 0 is listed where the threshold is 0, and says that nothing is repeated.
+        # With threshold 0 a score of 0 is listed too, and means that nothing is repeated.
         above = marked & (scores > 0)
         np.add.at(repeated, parts["row"][above], sizes[above])
         spans += int(marked.sum())
@@ -77,9 +77,9 @@ def _covered(blocks: Iterator[_Scored], documents: int) -> tuple[NDArray[np.int6
 
 
 def _listed(rule: Deduper, compared: NDArray[np.bool_], full: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Returns which rows have a list though it is empty: none, or as Dolma 1.2.1 has them.
+    """Returns which rows have an empty list: none, or those of Dolma 1.2.1.
 
-    compared: of which documents anything was compared. full: which texts are not empty.
+    compared: which documents have compared parts. full: which texts are not empty.
     """
     if rule.compat is None:
         return np.zeros_like(full)
@@ -87,7 +87,7 @@ def _listed(rule: Deduper, compared: NDArray[np.bool_], full: NDArray[np.bool_])
 
 
 def _seen_bits(whole: Partition, hashes: Partition) -> NDArray[np.uint8]:
-    """Returns a bit for each hash of a shard, in the order of its parts: whether it came before in the corpus."""
+    """Returns a bit for each hash of a shard, in the order of its parts: whether it occurred earlier in the corpus."""
     from corpus_assets.attributes.dedupers.kernels.seen import set_bits
 
     bits = np.array(hashes.array(".again.npy"))
@@ -109,7 +109,7 @@ def _scored(hashes: Partition, bits: NDArray[np.uint8], rule: Deduper) -> Iterat
         sizes, counted = (np.ascontiguousarray(block[name]) for name in ("hashes", "counted"))
         seen = count_bits(bits, first, sizes, counted)
         first += int(sizes.sum(dtype=np.int64))
-        # Dolma computes with 32 bits, and compares with the threshold as 32 bits too.
+        # Dolma computes scores and the threshold with 32 bits.
         kind = np.float32 if rule.compat else np.float64
         scores = seen.astype(kind) / counted.astype(kind)
         least = kind(rule.ngram.threshold) if rule.by == "ngrams" else kind(1)

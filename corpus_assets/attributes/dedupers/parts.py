@@ -17,8 +17,9 @@ from corpus_assets.attributes.taggers.uniseg import word_break_classes
 from corpus_assets.config.selection.dedupers import Deduper
 
 PART = np.dtype([("row", "<u4"), ("start", "<u4"), ("end", "<u4"), ("hashes", "<u4"), ("counted", "<u4")])
-"""row: of its document in the shard; start, end: its span in code points of the text; hashes: how many it has;
-counted: how many of them, the last ones, its score is made of."""
+"""row: of its document in the shard; start, end: its span in code points of the text; hashes: their number; counted:
+how many of the last ones determine its score.
+"""
 
 Places = NDArray[np.int64]
 Codes = NDArray[np.uint32]
@@ -26,8 +27,9 @@ Hashes = NDArray[np.uint64]
 
 
 class Found(NamedTuple):
-    """Parts that are compared (n,) of type `PART`, their hashes one after another (hashes, 2), and what was left out
-    by reason."""
+    """Compared parts (n,) of type `PART`, their concatenated hashes (hashes, 2), and counts of left-out parts by
+    reason.
+    """
 
     parts: NDArray[np.void]
     hashes: Hashes
@@ -98,13 +100,13 @@ def _table(parts: _Parts, sizes: Places, counted: Places) -> NDArray[np.void]:
 
 
 def _subjects(bounds: Places, block: Block, rule: Deduper) -> _Parts:
-    """Returns each whole subject as one part, whose span is the document's text."""
+    """Returns each subject as one part; its span is the document's text."""
     ends = _encoded(block.subjects) if rule.compat else np.array(block.lengths, dtype=np.int64)
     return _Parts(np.array(block.rows, dtype=np.int64), bounds[:-1], bounds[1:], np.zeros(len(ends), np.int64), ends)
 
 
 def _paragraphs(codes: Codes, bounds: Places, block: Block, rule: Deduper) -> _Parts:
-    """Returns the paragraphs of all texts; the span of one has the separator behind it too."""
+    """Returns the paragraphs of all texts; a span includes the separator after its paragraph."""
     from corpus_assets.attributes.dedupers.kernels.paragraphs import split_texts
 
     starts, ends, counts = split_texts(codes, bounds, code_points(rule.separator))
@@ -120,8 +122,8 @@ def _paragraphs(codes: Codes, bounds: Places, block: Block, rule: Deduper) -> _P
 def _dolma_spans(lengths: Places, counts: Places, sizes: Places) -> tuple[Places, Places]:
     """Returns spans as Dolma counts them: a separator of any length is one code point.
 
-    None is counted behind a paragraph that ends at the last UTF-8 byte of its text (`sizes`), or one before it; the
-    ends are code points, so that only the last two paragraphs of a text can be such.
+    No separator is counted after a paragraph that ends at the last UTF-8 byte of its text (`sizes`), or one byte
+    before. Dolma compares this with ends in code points, so only the last two paragraphs of a text can be affected.
     """
     ends = np.cumsum(lengths + 1)
     counts, sizes = counts[counts > 0], sizes[counts > 0]
@@ -183,8 +185,8 @@ def _hashes(codes: Codes, starts: Places, ends: Places) -> Hashes:
 def _ngrams(codes: Codes, parts: _Parts, words: _Words, rule: Deduper) -> tuple[Hashes, Places, Places]:
     """Returns the hashes of all parts, how many each has, and how many of these make its score.
 
-    A part without an n-gram has one hash, of the whole; with `compat: dolma` one with a single n-gram too, which then
-    makes its score, though others may be compared with the n-gram.
+    A part without an n-gram has one hash, of the whole. With `compat: dolma` a part with a single n-gram has that hash
+    too, which then determines its score, although other parts are compared with the n-gram.
     """
     from corpus_assets.attributes.dedupers.kernels.hashing import hash_ngrams
 
@@ -197,7 +199,7 @@ def _ngrams(codes: Codes, parts: _Parts, words: _Words, rule: Deduper) -> tuple[
     whole = sizes < (2 if rule.compat else 1)
     places = np.cumsum(sizes)[whole]
     wholes = _hashes(codes, parts.starts[whole], parts.ends[whole])
-    if rule.compat and rule.ngram.length == 1:  # To Dolma the whole is an n-gram of one word, too.
+    if rule.compat and rule.ngram.length == 1:  # For Dolma the whole of one word is an n-gram too.
         wholes, _ = hash_ngrams(wholes, np.ones(len(wholes), dtype=np.int64), 1, 1, True)
     grams = np.insert(grams, places, wholes, axis=0)
     return grams, sizes + whole, np.where(whole, 1, sizes)

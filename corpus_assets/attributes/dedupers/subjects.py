@@ -1,4 +1,4 @@
-"""What of a document is compared, many documents at a time."""
+"""The subjects of documents, which are compared, in blocks of many documents."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from resources.documents.looked_for import LookedFor
 from resources.formats.documents import Document
 
 PARTS = ("paragraphs", "ngrams")
-"""Values of `by` that compare parts of texts; the others compare one subject of each document."""
+"""Values of `by` that compare parts of texts; all others compare one subject per document."""
 
 _FIELDS = ("id", "added", "created")
 
@@ -21,8 +21,10 @@ BLOCK_CHARACTERS = 1 << 18
 class Block:
     """Subjects of documents that have one.
 
-    rows: row of each document in its shard. subjects: what is compared. lengths: code points of each text.
-    absent: how many documents on the way had no subject.
+    rows: row of each document in its shard.
+    subjects: the compared texts.
+    lengths: code points of each document's text.
+    absent: number of documents without a subject among them.
     """
 
     rows: list[int] = field(default_factory=list)
@@ -57,16 +59,16 @@ def blocks(
 
 
 def names_of(document: Document) -> list[str]:
-    """Returns what of a document beside its text could be compared."""
+    """Returns the names of a document's values besides its text that could be compared."""
     raw = bytes(document.metadata)
     fields = [field for field in _FIELDS if getattr(document, field) is not None]
     return [*fields, *(f"metadata.{key}" for key in (msgspec.json.decode(raw) if raw else ()))]
 
 
 def _subject(document: Document, by: str) -> str | None:
-    """Returns what is compared of a document; None if it has no such field or metadata.
+    """Returns the subject of a document; None if it has no such field or metadata.
 
-    A value that is not text counts by its JSON form, with the keys of objects sorted.
+    A value that is not text is compared in its JSON form with sorted keys.
     """
     if by == "text" or by in PARTS:
         return document.text

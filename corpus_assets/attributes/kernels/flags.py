@@ -3,7 +3,7 @@
 from resources.kernels.jit import read_only
 
 CODES = read_only("uint32")
-"""The code points of a text, as kernels are compiled for them."""
+"""The numba type of the code points of a text."""
 
 SPACE = 1
 """Whitespace of `str.split`, `str.strip` and `\\s` of `re`."""
@@ -21,4 +21,4 @@ PICTURE_OR_PUNCTUATION = 64
 """POSIX punctuation of `regex`, its whitespace, and the pictures of `not_alphanum_paragraph_v1`."""
 
 LETTER, NUMBER, WHITESPACE, ALONE = 1, 2, 3, 4
-"""Kinds of code points to OLMo's pre-tokenizer; 0 for all others."""
+"""Kinds of code points for OLMo's pre-tokenizer; 0 for all others."""

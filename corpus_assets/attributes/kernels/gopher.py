@@ -1,4 +1,4 @@
-"""All that Gopher's rules count in a text, in one call."""
+"""All counts of Gopher's rules for a text, in one call."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Lines of a text and what C4's rules say of each."""
+"""Lines of a text and the results of C4's rules for each."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ def measure_lines(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
     """Returns for each line where it begins and ends, whether it lacks an ending, and whether it has too few words.
 
-    A line ends with its newline; behind the last newline there is one more, which may be empty. endings: the code
-    points of which one must be the last that is visible.
+    A line ends with its newline; one more line, possibly empty, follows the last newline. endings: the allowed last
+    visible code points of a line.
     """
     count = 1
     for code in codes:

@@ -1,4 +1,4 @@
-"""Words as numbers, and which n-grams of them occur again. Exact: equal hashes are compared."""
+"""Numbers of words, and repeated n-grams of them. Exact, since the words of equal hashes are compared."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,9 @@ def _word_hash(codes: NDArray[np.uint32], start: int, end: int) -> np.uint64:
 def number_words(
     codes: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Returns a number for each word, equal for equal words, and how often each number occurs.
+    """Returns a number for each word, equal for equal words, and the count of each number.
 
-    Numbers are given in the order of first occurrence.
+    Numbers are in the order of first occurrence.
     """
     size = _table_size(starts.size)
     mask = np.uint64(size - 1)
@@ -142,8 +142,8 @@ def _extend(
 ) -> int:
     """Replaces the number of each (n-1)-gram by that of the n-gram that begins there; returns how many there are.
 
-    An n-gram can occur again only if both (n-1)-grams in it do; the others get no number. table: numbers and keys of a
-    hash table whose size is a power of two.
+    Only n-grams of which both (n-1)-grams are repeated get a number, because no others can be repeated; so each step
+    has fewer left. table: numbers and keys of a hash table whose size is a power of two.
     """
     slots, keys = table
     mask = np.uint64(slots.size - 1)

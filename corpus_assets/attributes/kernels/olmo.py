@@ -1,7 +1,7 @@
-"""Pieces that OLMo's pre-tokenizer makes of a text, counted in one pass.
+"""Counts the pieces of OLMo's pre-tokenizer in one pass.
 
-Punctuation marks and digits stand alone, with one space before them. The rest is cut as GPT-2 does it:
-` ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+`, without its contractions, as an apostrophe is punctuation.
+Punctuation marks and digits are separate pieces, with one space before them. The rest is cut like GPT-2 does: `
+?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+`, without its contractions, as an apostrophe is punctuation.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ def count_olmo_pieces(
 
 @inlined
 def _behind_whitespace(codes: NDArray[np.uint32], kinds: NDArray[np.uint8], place: int, end: int) -> int:
-    """Returns where the piece ends that begins with whitespace."""
+    """Returns the end of the piece that begins with whitespace."""
     stop = place
     while stop < end and kinds[codes[stop]] == WHITESPACE:
         stop += 1
@@ -45,9 +45,7 @@ def _behind_whitespace(codes: NDArray[np.uint32], kinds: NDArray[np.uint8], plac
         return stop
     last_is_space = codes[stop - 1] == _SPACE
     kind = kinds[codes[stop]]
-    if (
-        stop - place > 1
-    ):  # The last one is left for what follows, but where a mark that takes no whitespace stands alone.
+    if stop - place > 1:  # The last space belongs to the next piece, unless that is a mark that takes no whitespace.
         return stop if kind == ALONE and not last_is_space else stop - 1
     if not last_is_space:
         return stop

@@ -4,7 +4,7 @@
     phone   \\s+\\(?(\\d{3})\\)?[-\\. ]*(\\d{3})[-. ]?(\\d{4})
     IP      (?:(?:25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)\\.){3}(?:25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)
 
-`re` tries the first two again from every place of a long run, which takes time in the square of its length.
+`re` tries the first two again from every position of a long run, which takes quadratic time.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ _NEWLINE, _AT, _DOT, _OPEN, _CLOSE, _SPACE, _DASH = 10, 0x40, 0x2E, 0x28, 0x29, 
 _COMMA, _QUESTION, _EXCLAMATION, _SEMICOLON, _COLON = 0x2C, 0x3F, 0x21, 0x3B, 0x3A
 _NONE = -1
 _OCTETS = 4
-# Code points of the shortest matches. They do not overlap, so a text holds no more of them than fit.
+# Code points of the shortest matches, which bound the number of matches in a text.
 _SHORTEST_PHONE, _SHORTEST_ADDRESS, _SHORTEST_EMAIL = 11, 7, 4
 
 
@@ -41,7 +41,7 @@ def _digits(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int, cou
 
 @helper
 def _phone_end(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> int:
-    """Returns where a phone number ends that begins behind whitespace; -1 if there is none."""
+    """Returns the end of a phone number that begins after whitespace; -1 if there is none."""
     place += _is_code(codes, place, _OPEN)
     if not _digits(codes, flags, place, 3):
         return _NONE
@@ -61,9 +61,9 @@ def _phone_end(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) 
 def find_phones(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], by_paragraph: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where phone numbers begin and end, whitespace before them included.
+    """Returns beginnings and ends of phone numbers, including whitespace before them.
 
-    by_paragraph: that whitespace does not reach into the paragraph before.
+    by_paragraph: that whitespace stays within the paragraph.
     """
     room = codes.size // _SHORTEST_PHONE + 1
     starts, ends = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
@@ -94,7 +94,7 @@ def _value(codes: NDArray[np.uint32], place: int) -> int:
 
 @helper
 def _octet(codes: NDArray[np.uint32], place: int) -> int:
-    """Returns where the octet ends that begins at a place, as long as it can be; -1 if there is none."""
+    """Returns the end of the longest octet that begins at a position; -1 if there is none."""
     first = _value(codes, place)
     if first == _NONE:
         return _NONE
@@ -132,7 +132,7 @@ def find_addresses(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArra
 
 @inlined
 def _is_mark(code: np.uint32) -> bool:
-    """Returns whether a domain ends before a code point that is not whitespace: `@,?!;:)(`."""
+    """Returns whether a code point other than whitespace ends a domain: `@,?!;:)(`."""
     return bool(
         (code == _AT)
         | (code == _COMMA)
@@ -154,9 +154,9 @@ def _leads(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> b
 
 @helper
 def _behind_at(codes: NDArray[np.uint32], flags: NDArray[np.uint8], at: int, start: int, stop: int) -> tuple[int, int]:
-    """Returns where the domain behind an at sign ends, and the whole match; -1 if there is no address.
+    """Returns the end of the domain after an at sign, and of the whole match; -1 if there is no address.
 
-    start, stop: the part of the text that may be used.
+    start, stop: the part of the text to use.
     """
     if at - 1 < start or codes[at - 1] == _AT or flags[codes[at - 1]] & SPACE:
         return _NONE, _NONE
@@ -193,7 +193,8 @@ def find_emails(codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int,
             begin -= 1
         while begin > done and _leads(codes, flags, begin - 1):
             begin -= 1
-        # What leads is as long as it can be: the address begins behind it, or in the last piece of it that can be one.
+        # The leading characters are matched greedily: the address begins after them, or in the last of them that can
+        # begin one.
         lead = begin
         while lead < stop and _leads(codes, flags, lead):
             lead += 1

@@ -1,4 +1,4 @@
-"""Parts of a text that hold nothing but punctuation, whitespace and pictures."""
+"""Parts of a text that consist of punctuation, whitespace and pictures."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from resources.kernels.jit import ahead, kernel
 def are_punctuation(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Returns whether all code points of each part are such."""
+    """Returns for each part whether it consists of them only."""
     all_such = np.ones(starts.size, dtype=np.bool_)
     for part in range(starts.size):
         for place in range(starts[part], ends[part]):

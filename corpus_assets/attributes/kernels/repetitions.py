@@ -1,9 +1,9 @@
-"""Repetitions as the expression `(.+?)(\\s?\\1){3,}` finds them, in time n log n for a line of n code points.
+"""Finds the matches of the expression `(.+?)(\\s?\\1){3,}` in time n log n for a line of n code points.
 
-`re` tries every unit at every place, which takes the square of a line's length and more. Here units are tried by
-length: a unit of L code points covers exactly one multiple of L, so it is enough to compare n / L places with what
-follows at distance L or L + 1, and to extend what is equal in both directions (Main and Lorentz 1984). Equal stretches
-are measured by hashes of prefixes, and compared code point by code point before they count.
+`re` tries every unit at every position, which takes quadratic time and more. Here units are tried by length: a unit of
+L code points covers exactly one multiple of L. So it is enough to compare n / L positions with those at distance L or
+L + 1, and to extend equal stretches in both directions (Main and Lorentz 1984). Hashes of prefixes measure equal
+stretches; these are compared code point by code point before they count, so that a collision changes no result.
 """
 
 import numpy as np
@@ -17,14 +17,17 @@ _NEWLINE = 10
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _COPIES = 4
 _PLAIN = 32
-"""Code points that are compared one by one before hashes are; a power of two, so that steps can be halved down to 1."""
+"""Code points that are compared one by one before hashes are, since most stretches differ early.
+
+A power of two, so that steps can be halved down to 1.
+"""
 _Hashed = tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]
 """Code points, hashes of all prefixes, and powers of the base."""
 
 
 @inlined
 def _equal(text: _Hashed, one: int, other: int, length: int) -> bool:
-    """Returns whether two stretches have equal hashes; they are equal but for collisions."""
+    """Returns whether two stretches have equal hashes, so that they are equal except for collisions."""
     hashes, powers = text[1], text[2]
     first = hashes[one + length] - hashes[one] * powers[length]
     return bool(first == hashes[other + length] - hashes[other] * powers[length])
@@ -32,7 +35,7 @@ def _equal(text: _Hashed, one: int, other: int, length: int) -> bool:
 
 @helper
 def _equal_ahead(text: _Hashed, one: int, other: int, most: int) -> int:
-    """Returns how many code points are equal from two places on, at most `most`."""
+    """Returns how many code points are equal from two positions on, at most `most`."""
     codes = text[0]
     length = 0
     while length < most and length < _PLAIN:
@@ -52,7 +55,7 @@ def _equal_ahead(text: _Hashed, one: int, other: int, most: int) -> int:
 
 @helper
 def _equal_behind(text: _Hashed, one: int, other: int, most: int) -> int:
-    """Returns how many code points are equal before two places, at most `most`."""
+    """Returns how many code points are equal before two positions, at most `most`."""
     codes = text[0]
     length = 0
     while length < most and length < _PLAIN:
@@ -72,7 +75,10 @@ def _equal_behind(text: _Hashed, one: int, other: int, most: int) -> int:
 
 @helper
 def _free(following: NDArray[np.int32], place: int) -> int:
-    """Returns the first place from one on that begins no unit yet."""
+    """Returns the first position at or after one that begins no unit yet.
+
+    Paths are shortened on the way, as in union-find; otherwise a long repetition would be walked once per unit length.
+    """
     root = place
     while following[root] != root:
         root = following[root]
@@ -96,7 +102,7 @@ def _prefix_hashes(codes: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArr
 def find_repetitions(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where repetitions in parts of the text begin and end, and how often each repeats its unit."""
+    """Returns beginnings and ends of repetitions in parts of the text, and how often each repeats its unit."""
     hashes, powers = _prefix_hashes(codes)
     text = (codes, hashes, powers)
     units = np.zeros(codes.size, dtype=np.int32)
@@ -131,10 +137,10 @@ def _find_units(
     tables: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
     bounds: tuple[int, int, int],
 ) -> None:
-    """Sets for each place of a line the length of the shortest unit that begins there and has three more copies.
+    """Sets for each position of a line the length of the shortest unit that begins there and has three more copies.
 
-    tables: units, following, and room for where the run of equal code points ends that goes on at each place. bounds:
-    where the line begins and ends, and the part of the text. Only the first copy must lie in the line.
+    tables: units, following, and room for the end of the run of equal code points at each position. bounds: the line,
+    and the part of the text. Only the first copy must lie in the line.
     """
     codes = text[0]
     units, following, runs = tables
@@ -151,7 +157,7 @@ def _find_units(
             code = codes[place]
             if code != codes[place + length] and code != codes[place + length + 1]:
                 continue
-            # Then the unit begins in the run too, and with four of its code points: their unit has a length of 1.
+            # Then the unit begins with four code points of the run, whose unit has length 1.
             if length > 1 and runs[place] > place + length + 1:
                 continue
             if place + 3 * length >= line_end and not _may_cross(codes, place, length, line_end, stop):
@@ -165,7 +171,10 @@ def _find_units(
 
 @inlined
 def _may_be_copied(codes: NDArray[np.uint32], place: int, length: int) -> bool:
-    """Returns whether the third and the fourth copy, with gaps or without, may hold what a place holds."""
+    """Returns whether the third and the fourth copy, with or without gaps, may hold the code point at a position.
+
+    A cheap test that rejects nearly all positions before stretches are compared.
+    """
     code, third, fourth = codes[place], place + 2 * length, place + 3 * length
     if code != codes[third] and code != codes[third + 1] and code != codes[third + 2]:
         return False
@@ -174,7 +183,7 @@ def _may_be_copied(codes: NDArray[np.uint32], place: int, length: int) -> bool:
 
 @inlined
 def _may_cross(codes: NDArray[np.uint32], place: int, length: int, line_end: int, stop: int) -> bool:
-    """Returns whether a unit that covers a place may have copies behind the newline, which is then one of the gaps."""
+    """Returns whether a unit that covers a position may have copies after the newline, which is then a gap."""
     following = line_end + 1
     if following + length > stop:
         return False
@@ -190,7 +199,7 @@ def _may_cross(codes: NDArray[np.uint32], place: int, length: int, line_end: int
 
 @inlined
 def _distances(length: int, gaps: int) -> tuple[int, int, int]:
-    """Returns how far three copies of a unit are from it. gaps: a bit for each that whitespace goes before."""
+    """Returns the distances of three copies from their unit. gaps: a bit for each copy with whitespace before it."""
     second = length + (gaps & 1)
     third = second + length + (gaps >> 1 & 1)
     return second, third, third + length + (gaps >> 2)
@@ -206,7 +215,7 @@ def _try_gaps(
 ) -> None:
     """Tries copies with and without whitespace between them.
 
-    where: the place that the first copy covers, its length, where it may begin at first and at last, end of the part.
+    where: the position that the first copy covers, its length, its first and last possible beginning, end of the part.
     """
     codes = text[0]
     place, length, first, last, stop = where
@@ -237,9 +246,9 @@ def _set_units(
     following: NDArray[np.int32],
     where: tuple[int, int, int, int],
 ) -> None:
-    """Sets the unit of each place that begins one and has none yet.
+    """Sets the unit of each position that begins one and has none yet.
 
-    where: the stretch that is equal to three others, the length of the unit, and which gaps are between the copies.
+    where: the stretch that equals three others, the length of the unit, and the gaps between the copies.
     """
     start, end, length, gaps = where
     second, third, fourth = _distances(length, gaps)
@@ -264,9 +273,9 @@ def _set_units(
 def _copy_end(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8], unit: tuple[int, int, int], place: int, spaced: bool
 ) -> int:
-    """Returns where a copy of the unit at a place ends, with or without whitespace before it; -1 if there is none.
+    """Returns the end of a copy of the unit at a position, with or without whitespace before it; -1 if there is none.
 
-    unit: where it begins, its length, and the end of the part of the text.
+    unit: its beginning, its length, and the end of the part of the text.
     """
     start, length, stop = unit
     if spaced:
@@ -278,9 +287,9 @@ def _copy_end(
 
 @helper
 def _match(codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, length: int, stop: int) -> tuple[int, int]:
-    """Returns where the match with a unit ends, and how often the unit occurs in it.
+    """Returns the end of the match with a unit, and how often the unit occurs in it.
 
-    As the expression does it: whitespace before a copy is taken where that leads to three copies.
+    As in the expression, whitespace before a copy is skipped if that leads to three copies.
     """
     unit = (start, length, stop)
     end = start
@@ -301,7 +310,7 @@ def _match(codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int, leng
             break
         end = longer
         times += 1
-    if length == 1:  # Whitespace may be copy and gap.
+    if length == 1:  # Whitespace may be a copy or a gap.
         times = 0
         for place in range(start, end):
             times += codes[place] == codes[start]

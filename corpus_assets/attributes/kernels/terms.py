@@ -30,7 +30,7 @@ def find_terms(
     state = np.uint16(0)
     for place in range(codes.size):
         code = codes[place]
-        if code == _DOTTED_I:  # Its lower case is an i and a dot above, which is in no term.
+        if code == _DOTTED_I:  # Its lower case is an i and a combining dot, which no term has.
             marks |= anywhere[moves[state, classes[_I]]]
             state = np.uint16(0)
             continue
@@ -47,5 +47,5 @@ def find_terms(
 
 @inlined
 def _is_space(codes: NDArray[np.uint32], flags: NDArray[np.uint8], place: int) -> bool:
-    """Returns whether there is whitespace, or no text."""
+    """Returns whether a position is whitespace or outside the text."""
     return place < 0 or place >= codes.size or flags[codes[place]] & SPACE != 0

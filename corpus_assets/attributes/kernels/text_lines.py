@@ -14,9 +14,9 @@ _STAR, _DASH = 0x2A, 0x2D
 @ahead(f"{CODES}, boolean")
 @kernel
 def measure_text_lines(codes: NDArray[np.uint32], merged: bool) -> tuple[int, int, int, int, int]:
-    """Returns how many lines there are, begin with a bullet, end with an ellipsis, occur more than once; their letters.
+    """Returns the numbers of lines: all, with a bullet, with a final ellipsis, repeated; and the letters of these.
 
-    merged: a run of newlines ends one line. A newline at an end of the text has an empty line beside it.
+    merged: a run of newlines ends one line. A newline at either end of the text gives an empty line there.
     """
     most = 1
     for code in codes:

@@ -12,7 +12,7 @@ _NEWLINE = 10
 @ahead(f"{CODES}, uint8[::1]")
 @kernel
 def split_words(codes: NDArray[np.uint32], flags: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where the words of `str.split()` begin and end."""
+    """Returns beginnings and ends of the words of `str.split()`."""
     starts = np.empty(codes.size // 2 + 1, dtype=np.int64)
     ends = np.empty(codes.size // 2 + 1, dtype=np.int64)
     count = 0
@@ -37,7 +37,7 @@ def split_words(codes: NDArray[np.uint32], flags: NDArray[np.uint8]) -> tuple[ND
 def split_paragraphs(
     codes: NDArray[np.uint32], flags: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Returns where paragraphs begin and end, newline included, and whether each is blank."""
+    """Returns beginnings and ends of paragraphs, newline included, and whether each is blank."""
     count = 0
     for place in range(codes.size):
         count += codes[place] == _NEWLINE

@@ -1,1 +1,1 @@
-"""What names or reaches a person in running text: e-mail addresses, IP addresses, phone numbers."""
+"""Contact data of persons in running text: e-mail addresses, IP addresses, phone numbers."""

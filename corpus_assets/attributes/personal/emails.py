@@ -1,6 +1,6 @@
 """E-mail addresses in running text.
 
-A rule for finding them, not for checking what is known to be one: near the "extended email autolink" of GitHub Flavored
+A rule for finding addresses, not for validating them: close to the "extended email autolink" of GitHub Flavored
 Markdown (spec 0.29, section 6.9), with letters beyond ASCII, apostrophes, and address literals (RFC 5321, 4.1.3).
 """
 
@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any
 
 LONGEST = 256
-"""Code points that are looked at on either side of an at sign."""
+"""Code points that are examined on either side of an at sign."""
 
 _EDGES = "._+'-"
 # Variable envelope return paths: `list-return-7-jane=mail.example@lists.example` is one address.
 _RETURNED = re.compile(r"[A-Za-z0-9][\w.]*(?:\+|-[\w.-]*[0-9])[\w.+-]*=\Z")
-# Between letters of these scripts there are no spaces, or endings are joined to foreign words: an address ends there.
+# These scripts have no spaces between words, or join endings to foreign words: an address ends at their letters.
 _UNSPACED = "".join(
     rf"\p{{scx={script}}}"
     for script in ("Hani", "Hira", "Kana", "Hang", "Bopo", "Thai", "Laoo", "Khmr", "Mymr", "Tibt")
@@ -24,10 +24,10 @@ _LETTER, _ALNUM = r"\p{L}\p{M}", r"\p{L}\p{M}\p{N}"
 
 
 def emails(string: str) -> Iterator[tuple[int, int]]:
-    """Yields where each address begins and ends, in the order of the text.
+    """Yields beginning and end of each address, in the order of the text.
 
-    The local part is letters, digits and `._+'-`, and begins with a letter or digit; the domain is two labels or more,
-    of which the last is letters only, or an IP address in brackets. `pkg@1.2.3` and `icon@2x.png` are none.
+    The local part is letters, digits and `._+'-`, and begins with a letter or digit. The domain is two labels or more,
+    the last of letters only, or an IP address in brackets. `pkg@1.2.3` and `icon@2x.png` are not addresses.
     """
     done, at = 0, string.find("@")
     while at >= 0:
@@ -40,7 +40,7 @@ def emails(string: str) -> Iterator[tuple[int, int]]:
 
 
 def _local_start(string: str, done: int, at: int) -> int:
-    """Returns where the local part begins that ends before an at sign; `at` if there is none."""
+    """Returns the beginning of the local part before an at sign; `at` if there is none."""
     before = string[max(done, at - LONGEST) : at][::-1]
     found = _patterns().local.match(before)
     begin = at - len(found[0].rstrip(_EDGES)) if found else at
@@ -49,7 +49,7 @@ def _local_start(string: str, done: int, at: int) -> int:
 
 
 def _domain_end(string: str, start: int) -> int:
-    """Returns where the domain ends that begins at a place; 0 if there is none."""
+    """Returns the end of the domain that begins at a position; 0 if there is none."""
     patterns = _patterns()
     if patterns.no_domain.match(string, start):
         return 0
@@ -58,7 +58,7 @@ def _domain_end(string: str, start: int) -> int:
 
 
 class _Patterns:
-    """Compiled once: `regex` takes a while to load, and plans need none.
+    """Patterns, compiled once and late, since `regex` loads slowly and plans need none.
 
     local: a local part, read backwards.
     """
@@ -67,7 +67,7 @@ class _Patterns:
         import regex
 
         def either(pattern: str) -> str:
-            """A pattern over letters of spaced scripts, or over all where an unspaced one touches the at sign."""
+            """A pattern over letters of spaced scripts, or over all if an unspaced one is at the at sign."""
             spaced = pattern.replace("ALNUM", f"[[{_ALNUM}]--[{_UNSPACED}]]")
             spaced = spaced.replace("LETTER", f"[[{_LETTER}]--[{_UNSPACED}]]").replace("BUT", f"--[{_UNSPACED}]")
             every = pattern.replace("ALNUM", f"[{_ALNUM}]").replace("LETTER", f"[{_LETTER}]").replace("BUT", "")

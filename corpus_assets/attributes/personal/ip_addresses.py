@@ -1,4 +1,4 @@
-"""IPv4 and IPv6 addresses in running text; `ipaddress` says what is one, this what is a version or a time instead."""
+"""IPv4 and IPv6 addresses in running text. `ipaddress` validates them; this module rejects versions and times."""
 
 import ipaddress
 import re
@@ -9,7 +9,7 @@ from typing import Any
 from corpus_assets.attributes.personal.spans import apart
 
 WINDOW = 64
-"""Code points that are looked at on either side; no address is longer."""
+"""Code points that are examined on either side; no address is longer."""
 
 _DIGITS, _HEX = "0123456789.", "0123456789abcdefABCDEF:."
 _SMALLEST_FULL_GROUP = 3
@@ -36,7 +36,7 @@ _ADDRESS_BEHIND = re.compile(r":[0-9]{2,5}\b|/[0-9]{1,2}\b")
 
 
 def ip_addresses(string: str) -> Iterator[tuple[int, int]]:
-    """Yields where each address begins and ends, in the order of the text."""
+    """Yields beginning and end of each address, in the order of the text."""
     long = list(_ipv6(string))
     yield from sorted([*long, *apart(_ipv4(string), long)])
 
@@ -58,9 +58,10 @@ def _is_ipv4(word: str) -> bool:
 
 
 def _is_version(string: str, start: int, end: int) -> bool:
-    """Returns whether the words beside four numbers say that they are a version, or a section of a book.
+    """Returns whether the words beside four numbers show that they are a version, or a section of a book.
 
-    Four numbers of one digit are one, unless the words before say otherwise: of all addresses, 2 in a million are such.
+    Four numbers of one digit count as one, unless the words before them say otherwise: only 2 in a million addresses
+    look like that.
     """
     before = string[max(0, start - WINDOW) : start].rpartition("\n")[2]
     behind = string[end : end + WINDOW].partition("\n")[0]
@@ -73,7 +74,7 @@ def _is_version(string: str, start: int, end: int) -> bool:
 def _ipv6(string: str) -> Iterator[tuple[int, int]]:
     for start, end in _runs(string, _patterns().colons, _HEX):
         begin, word = start, string[start:end]
-        if begin and _is_alnum(string[begin - 1]):  # `iface:2001:db8::1`: the letters of a name are no group.
+        if begin and _is_alnum(string[begin - 1]):  # In `iface:2001:db8::1` the letters of the name are not a group.
             begin, word = begin + word.find(":"), word[word.find(":") :]
         stripped = word.rstrip(".")
         stripped = stripped[:-1] if stripped.endswith(":") and not stripped.endswith("::") else stripped
@@ -85,7 +86,7 @@ def _ipv6(string: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_ipv6(word: str, string: str, start: int, end: int) -> bool:
-    """Returns whether a word is an address, and neither a slice of Python, a name of C++ nor a number of hardware."""
+    """Returns whether a word is an address, and not a Python slice, a C++ name or a hardware address."""
     try:
         ipaddress.IPv6Address(word)
     except ValueError:
@@ -122,7 +123,10 @@ def _is_alnum(character: str) -> bool:
 
 
 class _Patterns:
-    """Compiled once: `regex` takes a while to load, and plans need none. What no address lacks, found fast."""
+    """Patterns, compiled once and late, since `regex` loads slowly and plans need none.
+
+    They find parts that every address has.
+    """
 
     def __init__(self) -> None:
         import regex

@@ -1,4 +1,4 @@
-"""Phone numbers in running text: international ones, those of North America, and any that a word before it names."""
+"""Phone numbers in running text: international and North American ones, and any after a word such as `tel`."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -19,7 +19,7 @@ _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4}\b"
 _ANY = rf"{_ALONE}(?!{_DATE})\(?[0-9](?:{_GAP}[0-9]){{5,13}}[0-9]{_END}"
 _BEFORE = 40
 _NEAR = r"[0-9](?:[ .()\-/\xa0\u2010-\u2013]{0,5}[0-9]){6,}+"
-# The longest that stand before the first digit of a number, and behind the last one that its digits tell.
+# The longest text before the first digit of a number, and after the last digit that belongs to it.
 _LEAD, _TAIL = len("+("), len(" extension 123456 ")
 _NAMED = (
     r"\b(?:tele?phone|telefone?|t[ée]l[ée]phone|t[ée]l|phone|ph|fax|facsimile|mobile|m[óo]vil|cell|hotline|whatsapp)\b"
@@ -29,18 +29,18 @@ _NO_PHONE = r"\b(?:isbn|issn|doi)\b[^\n]*$"
 
 
 def phones(string: str) -> Iterator[tuple[int, int]]:
-    """Yields where each number begins and ends, in the order of the text.
+    """Yields beginning and end of each number, in the order of the text.
 
-    International: `+`, the code of a country, 7 to 15 digits in all. Of North America: three, three and four digits,
-    the first three in parentheses or apart from the rest, with an extension. Any other needs a word before it, such as
-    `tel`; ten digits on end are a number of anything. None behind ISBN, ISSN or DOI.
+    International: `+`, the code of a country, 7 to 15 digits in all. North American: three, three and four digits, the
+    first three in parentheses or separated from the rest, with an extension. Any other needs a word before it, such as
+    `tel`, since ten digits in a row may be any number. None after ISBN, ISSN or DOI.
     """
     for start, end in _digits_near(string):
         yield from _phones_between(string, start, end)
 
 
 def _digits_near(string: str) -> Iterator[tuple[int, int]]:
-    """Yields the parts of a text that have seven digits near each other, with what may stand beside them."""
+    """Yields the parts of a text with seven digits close together, including their possible surroundings."""
     first = last = 0
     for match in _patterns().digits.finditer(string):
         if match.start() - _LEAD > last:
@@ -61,7 +61,7 @@ def _phones_between(string: str, start: int, end: int) -> Iterator[tuple[int, in
 
 
 def is_of_book(string: str, span: tuple[int, int]) -> bool:
-    """Returns whether the line before a number says ISBN, ISSN or DOI."""
+    """Returns whether the line before a number contains ISBN, ISSN or DOI."""
     return _patterns().no_phone.search(_before(string, span)) is not None
 
 
@@ -70,7 +70,7 @@ def _before(string: str, span: tuple[int, int]) -> str:
 
 
 class _Patterns:
-    """Compiled once: `regex` takes a while to load, and plans need none."""
+    """Patterns, compiled once and late, since `regex` loads slowly and plans need none."""
 
     def __init__(self) -> None:
         import regex

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 Found = tuple[int, int]
-"""Beginning and end of what was found."""
+"""Beginning and end of a match."""
 
 
 def apart(spans: Iterable[Found], taken: Sequence[Found]) -> Iterator[Found]:
-    """Yields the spans that no taken one overlaps. Both in the order of the text."""
+    """Yields the spans that overlap no taken one. Both are in the order of the text."""
     at = 0
     for start, end in spans:
         while at < len(taken) and taken[at][1] <= start:

@@ -69,7 +69,7 @@ def c4_v2(text: Text) -> Spans:
 
 
 def c4_v2_of_dolma(text: Text) -> Spans:
-    """Returns what the toolkit does: its spans are offsets into the lower-case text, which may be longer."""
+    """Returns the values of the toolkit, whose spans are offsets into the lower-case text, which may be longer."""
     lower = text.string.lower()
     found = text.once(_lines) if len(lower) == len(text.string) else _measured(code_points(lower))
     return {**_flags(text, JAVASCRIPT), **_of_lines(found), **_count(text)}

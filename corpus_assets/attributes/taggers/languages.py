@@ -27,7 +27,7 @@ def languages(
     """Returns a span per language, with its probability.
 
     by_paragraph: of each paragraph that is not blank, not of the text. english: only English, 0 where it was not
-    detected. negative: `not_en` beside it. share: `doc_en`, the mean over all code points of the text.
+    detected. negative: also `not_en`. share: `doc_en`, the mean over all code points of the text.
     """
     found: dict[str, list[Span]] = {}
     for start, end, language, score in _detected(text, detect, by_paragraph, english):
@@ -38,7 +38,7 @@ def languages(
 
 
 def types_of(*, english: bool = False, negative: bool = False, share: bool = False, **_: object) -> tuple[str, ...]:
-    """Returns the types that `languages` gives with these options; none if they are any language's."""
+    """Returns the types that `languages` gives with these options; empty if any language is possible."""
     return (ENGLISH, *(["not_en"] * negative), *(["doc_en", "doc_not_en"] * share)) if english else ()
 
 
@@ -68,12 +68,12 @@ def likely(string: str, detect: Detect) -> list[Language]:
 
 
 def cld2(string: str) -> list[Language]:
-    """Returns up to three languages by code; none if the library says that it cannot be sure."""
+    """Returns up to three languages by code; none if the library reports an unreliable result."""
     import pycld2
 
     try:
         reliable, _, found = pycld2.detect(string)
-    except pycld2.error:  # It refuses characters that are not printable.
+    except pycld2.error:  # The library refuses characters that are not printable.
         try:
             reliable, _, found = pycld2.detect(_UNPRINTABLE.sub(" ", string))
         except pycld2.error:

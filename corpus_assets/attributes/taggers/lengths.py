@@ -23,7 +23,7 @@ def bytes_length(text: Text) -> Spans:
 
 
 def doc_count(text: Text) -> Spans:
-    """Returns 1, so that documents can be counted."""
+    """Returns 1, for counting documents."""
     return {"docs": text.whole(1.0)}
 
 
@@ -35,7 +35,7 @@ def char_length_with_paragraphs(text: Text) -> Spans:
 
 
 def whitespace_tokenizer(text: Text) -> Spans:
-    """Returns one more than there are runs of word characters and runs of other visible characters."""
+    """Returns one more than the number of runs of word characters and of other visible characters."""
     whole = np.array([0]), np.array([len(text.string)])
     return {"length": text.whole(float(_pieces(text, *whole)[0]))}
 

@@ -19,9 +19,9 @@ _ADDRESS = (
 
 
 def _licences(text: Text, pattern: str) -> dict[str, list[Span]]:
-    """Returns each licence that is linked, with a score that falls with its rank; none without `metadata.html`."""
+    """Returns each linked licence, with a score that decreases with its rank; none without `metadata.html`."""
 
-    import regex  # It takes a while to load, and plans do not need it.
+    import regex  # Imported late: it loads slowly, and plans do not need it.
 
     html = text.metadata.get("html")
     spans: dict[str, list[Span]] = {}

@@ -9,7 +9,7 @@ from resources.formats.attributes import Span
 
 
 def repetitions(text: Text) -> Spans:
-    """Returns the repetitions of the text; one may go on behind a newline."""
+    """Returns the repetitions of the text; one may continue after a newline."""
     return _spans(text, np.array([0]), np.array([len(text.string)]))
 
 

@@ -1,4 +1,4 @@
-"""A random number per document, to draw samples by."""
+"""A random number per document, for drawing samples."""
 
 from resources.documents.tagger import Spans, Tagger, Text
 from resources.hashing import keyed_hash

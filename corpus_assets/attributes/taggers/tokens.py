@@ -63,8 +63,8 @@ def stripped_length(text: Text, model: Any) -> Spans:
 def runs(ids: NDArray[np.int64]) -> Iterator[Run]:
     """Yields runs by period and beginning.
 
-    As in the toolkit, a run counts only if, cut into rows of one period from the first token, it fills a row after its
-    first unit, and if its unit occurs three times.
+    As in the toolkit, a run counts only if its unit occurs three times, and if it fills a whole row after its first
+    unit when the text is cut into rows of one period from the first token.
     """
     for period in range(1, min(MOST_TOKENS_OF_A_UNIT, len(ids) // LEAST_TIMES) + 1):
         equal = np.zeros(len(ids) + 2, dtype=np.int8)
@@ -100,7 +100,7 @@ def token_repetitions(text: Text, model: Any) -> Spans:
 
 
 def token_repetitions_of_parts(text: Text, model: Any) -> Spans:
-    """Returns the runs that lie in no other, found in parts of 100,000 code points; nothing where there is none."""
+    """Returns the runs that lie in no other, found in parts of 100,000 code points; nothing if there are none."""
     spans: list[Span] = []
     for offset in range(0, len(text.string), LONGEST_PART):
         found = list(_repetitions(text.string[offset : offset + LONGEST_PART], model))
@@ -117,9 +117,9 @@ def _outermost(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 def token_repetitions_of_paragraphs(text: Text, model: Any, *, of_dolma: bool = False) -> Spans:
-    """Returns the runs of each paragraph, which is tokenized behind a space.
+    """Returns the runs of each paragraph, which is tokenized after a space.
 
-    of_dolma: a run that begins with that space begins one code point before its paragraph, as in the toolkit.
+    of_dolma: a run that includes that space begins one code point before its paragraph, as in the toolkit.
     """
     found, spans = text.once(all_paragraphs), []
     for start, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True):

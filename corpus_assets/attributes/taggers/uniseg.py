@@ -49,7 +49,7 @@ def word_break_classes() -> NDArray[np.uint8]:
 
 
 def _segments(text: Text, starts: Positions, ends: Positions) -> NDArray[np.int64]:
-    """Returns how many segments each part has, stripped of whitespace, and how many are not only whitespace."""
+    """Returns for each stripped part the number of segments, and of those that are not only whitespace."""
     from corpus_assets.attributes.kernels.units import strip_parts
     from corpus_assets.attributes.kernels.word_breaks.boundaries import count_segments
 
@@ -61,7 +61,7 @@ def _segments(text: Text, starts: Positions, ends: Positions) -> NDArray[np.int6
 
 
 def uniseg_length(text: Text) -> Spans:
-    """Returns the number of segments, those of whitespace included."""
+    """Returns the number of segments, including whitespace."""
     counts = _segments(text, np.array([0]), np.array([len(text.string)]))
     return {"length": text.whole(float(counts[0, 0]))}
 

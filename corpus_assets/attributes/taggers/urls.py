@@ -1,4 +1,4 @@
-"""Whether a document's URL is in a list (docs/formats/dolma.md "URLs"). The lists are files of the user's."""
+"""Whether a document's URL is in a list (docs/formats/dolma.md "URLs"). The lists are files of the user."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -45,7 +45,7 @@ UNSUITED_ENDS = (".xxx", ".adult", ".sex", ".porn", ".sexy", ".dating", ".cam", 
 
 
 def _url(text: Text) -> str:
-    """Returns the document's URL; empty if it has none, or a value that is no URL."""
+    """Returns the document's URL; empty if it has no valid one."""
     url = text.metadata.get(KIND)
     try:
         return url if isinstance(url, str) and any(address(url)) else ""
@@ -73,7 +73,7 @@ def is_listed_as_in_dolma(text: Text, lists: StringSet, variants: Variants) -> S
 
 
 def matches_rules(text: Text, lists: Any) -> Spans:
-    """Returns 1 if a rule blocks the URL, which is given without scheme and query, and nothing otherwise."""
+    """Returns 1 if a rule blocks the URL without scheme and query, and nothing otherwise."""
     found = (lists.check_network_urls(f"http://{known}", "", "") for known in address(_url(text)))
     return _hit(text, any(result.matched for result in found))
 
@@ -88,7 +88,7 @@ def rules_in(files: Sequence[OutsideFile]) -> Any:
 
 
 def links_in(files: Sequence[OutsideFile]) -> StringSet:
-    """Returns the lines of lists, as they are but for case; those that begin with `#` are comments."""
+    """Returns the lines of lists in lower case; those that begin with `#` are comments."""
     return set_of(files, _link)
 
 
@@ -107,19 +107,19 @@ def parents(url: str) -> Iterator[str]:
 
 
 def _base(host: str) -> str:
-    """Returns a host without what lies before its last two dots, if it has three or more."""
+    """Returns the last three labels of a host with three dots or more; any other host unchanged."""
     return ".".join(host.rsplit(".", 2)[1:]) if host.count(".") > 2 else host
 
 
 def hosts_and_bases(url: str) -> Iterator[str]:
-    """Yields the forms that the toolkit puts into its list of allowed sites."""
+    """Yields the forms that the toolkit stores in its list of allowed sites."""
     for host in hosts_of_dolma(url):
         yield host
         yield _base(host)
 
 
 def forms_of_dolma(url: str) -> Iterator[str]:
-    """Yields the forms under which the toolkit looks a URL up in it."""
+    """Yields the forms of a URL that the toolkit looks up in that list."""
     for form in hosts_and_bases(url):
         yield from hosts_and_bases(form)
 
@@ -135,7 +135,7 @@ def sites(files: Sequence[OutsideFile]) -> StringSet:
 
 
 def suited_sites(files: Sequence[OutsideFile]) -> StringSet:
-    """Returns the hosts of sites whose description is given and says nothing against them."""
+    """Returns the hosts of sites with a description that contains no excluded word."""
     return StringSet(host for site in sites_in(files) if _is_suited(site) for host in _site_hosts(site))
 
 
@@ -149,13 +149,13 @@ def _has_end(url: str) -> bool:
 
 
 def sites_of_dolma(files: Sequence[OutsideFile]) -> StringSet:
-    """Returns all sites as the toolkit takes them, whatever their description."""
+    """Returns all sites in the toolkit's form, whatever their description."""
     return StringSet(form for site in sites_in(files) for form in _forms_of_dolma(site))
 
 
 def _forms_of_dolma(site: Site) -> list[str]:
     found: list[str] = []
-    with suppress(ValueError):  # As in the toolkit, which keeps what came before.
+    with suppress(ValueError):  # As in the toolkit, which keeps earlier values.
         for host in hosts_and_bases(site.url or ""):
             found.extend(listed(host, hosts_and_bases, ()))
     return found

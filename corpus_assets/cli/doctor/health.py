@@ -167,7 +167,7 @@ def _bucket(storage: s3.S3Storage) -> Finding:
         holds = storage.holds_conditions
         storage.abandoned()
     except (CorpusError, OSError) as error:
-        return Finding("storage", str(error), "make the bucket readable and writable (docs/stores.md)", broken=True)
+        return Finding("storage", str(error), "make the bucket readable and writable (corpus docs stores)", broken=True)
     found = f"{storage.place}: can be written, conditional writes: {'yes' if holds else 'no'}"
     advice = "" if holds else "start one build at a time: the store does not keep a second one out for certain"
     return Finding("storage", found, advice)
@@ -227,7 +227,7 @@ def _writable(folder: Path) -> Path:
 def _database() -> Finding:
     """Connects to the database that holds Dagster's runs and events."""
     if fault := postgres.fault():
-        return Finding("database", fault, "start it, or correct the variable (docs/postgres.md)", broken=True)
+        return Finding("database", fault, "start it, or correct the variable (corpus docs postgres)", broken=True)
     return Finding("database", f"that of ${postgres.VARIABLE} can be reached")
 
 

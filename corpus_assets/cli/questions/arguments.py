@@ -28,7 +28,8 @@ def show(
     record: Annotated[
         bool | None,
         typer.Option(
-            help="Print the commit record, after the rows; by default before them if none are chosen, else not at all."
+            help="Print the commit record after the rows; by default it is printed before them, or not at all if "
+            "rows are chosen."
         ),
     ] = None,
 ) -> None:
@@ -53,7 +54,7 @@ def packing(
     long_documents: Annotated[
         str | None,
         typer.Option(
-            "--long", help="Documents longer than a row: fold, cut or drop; by default as the dataset does, else fold."
+            "--long", help="Documents longer than a row: fold, cut or drop; by default as in the dataset, else fold."
         ),
     ] = None,
     methods: Annotated[
@@ -101,7 +102,10 @@ def why(
     dataset: Annotated[str | None, typer.Option(help="The dataset that the file belongs to.")] = None,
     position: Annotated[int, typer.Option(help="Id in that row, from 0.", min=0)] = 0,
     seconds: Annotated[
-        float, typer.Option(help="Time for searching rows of HDF5, which hold no way back; 0 leaves them.", min=0)
+        float,
+        typer.Option(
+            help="Seconds for searching rows of HDF5, which do not record their documents; 0 skips them.", min=0
+        ),
     ] = 10.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -119,12 +123,12 @@ def diff(
     config: ConfigOption = None,
     *,
     since: Annotated[
-        str | None, typer.Option(help="Compare with what the last build up to that day or time (UTC) left.")
+        str | None, typer.Option(help="Compare with the state after the last build up to that day or time (UTC).")
     ] = None,
     asset: Annotated[str, typer.Option(help="Whose documents are compared.")] = "normalized_documents",
-    examples: Annotated[int, typer.Option(help="Ids of each kind that are named.", min=0, max=1000)] = 5,
+    examples: Annotated[int, typer.Option(help="How many ids of each kind to list.", min=0, max=1000)] = 5,
     as_json: JsonOption = False,
-    page: Annotated[Path | None, typer.Option("--html", help="Write a page that needs no other file.")] = None,
+    page: Annotated[Path | None, typer.Option("--html", help="Write a self-contained HTML page.")] = None,
 ) -> None:
     """Compare two stores, a store with a report, or a corpus with its previous build."""
     from corpus_assets.cli.questions.diff import Asked, run

@@ -21,10 +21,10 @@ class AmberSet(Section):
     """A set of windows of an Amber mix; each set is distributed over the files separately."""
 
     source: SourceName = Field(
-        description="its name, which stands in every line and names its file of validation windows"
+        description="its name, which is in every line and in the name of its file of validation windows"
     )
     datasets: Annotated[list[Name], Field(min_length=1), DATASET] = Field(
-        description="datasets in formats of trainers. The windows of each are cut by themselves, and follow each other"
+        description="datasets in formats of trainers; windows are cut from each separately, one dataset after another"
     )
 
 
@@ -51,36 +51,40 @@ class AmberExport(Export):
 
     format: Literal["amber"]
     compat: Literal["amber"] | None = Field(
-        None, description="files as amber-data-prep makes them; it sets `shuffle: false` and `draw: python`"
+        None, description="files of amber-data-prep; sets `shuffle: false` and `draw: python`"
     )
     # Other exports read a split or files; only this one mixes other datasets.
     input: AmberInput = Field(  # type: ignore[assignment]
         "decontaminated_train",
-        description="a split of the corpus, files of its own, or a list of sets that are made of other datasets",
+        description="a split of the corpus, files of its own, or a list of sets made from other datasets",
     )
     source: SourceName | None = Field(
         None, description="with files of its own: name of the source in every line; by default that of the dataset"
     )
-    window: int = Field(2049, ge=1, le=2**20, description="ids of a window: those of a sequence and the last label")
+    window: int = Field(2049, ge=1, le=2**20, description="ids per window: those of a sequence and the last label")
     bos_text: str | None = Field(
         None, min_length=1, max_length=1000, description="text whose ids stand before each document"
     )
     eos_text: str | None = Field(
-        None, min_length=1, max_length=1000, description="text whose ids stand after each document, as `</s>`"
+        None, min_length=1, max_length=1000, description="text whose ids stand after each document, such as `</s>`"
     )
     wrap: bool = Field(
-        True, description="windows follow each other; without, each begins a document, and what is over is left out"
+        True,
+        description="windows continue over documents; otherwise each window begins a document, and "
+        "remaining ids are dropped",
     )
     chunks: int = Field(360, ge=1, le=100_000, description="number of training files")
     validation: int = Field(0, ge=0, le=2**31, description="windows of each source for validation")
     uneven_chunks: bool = Field(
-        False, description="use the windows too with which files differ in size by one; else these are left out"
+        False, description="also use windows that make files differ in size by one; otherwise these are left out"
     )
-    shuffle: bool = Field(True, description="permute the lines of each training file by a hash; else source by source")
+    shuffle: bool = Field(
+        True, description="permute the lines of each training file by a hash; otherwise source by source"
+    )
     draw: Literal["keyed", "python"] = Field(
         "keyed", description="validation windows by a hash, or by Python's `random.sample`, source after source"
     )
-    seed: int = Field(0, ge=0, lt=2**63, description="of validation windows and shuffling")
+    seed: int = Field(0, ge=0, lt=2**63, description="seed of validation windows and shuffling")
     compression: Literal["none", "gzip"] = Field("none", description="`gzip`: the files are `.jsonl.gz`")
 
     @property

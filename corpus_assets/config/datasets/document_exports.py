@@ -28,10 +28,10 @@ class RaggedExport(Export):
     keeps_empty = True
 
     format: Literal["ragged"]
-    separator: Separator = Field("none", description="where the separator of documents stands")
+    separator: Separator = Field("none", description="place of the separator of documents")
     prefix: FileName | None = Field(
         None,
-        description="how names of files begin; by default `<dataset>-<split>`, and `<dataset>` for files of its own",
+        description="beginning of file names; by default `<dataset>-<split>`, and `<dataset>` for files of its own",
     )
     context_length: int | None = Field(
         None, ge=1, lt=2**31, description="cut documents into pieces of at most so many ids; the last keeps the rest"
@@ -68,8 +68,8 @@ class OlmoExport(Export):
     )
     compat: Literal["dolma"] | None = Field(
         None,
-        description="documents as `dolma tokens` makes them: without white space at both ends of a text, and without a "
-        "second separator where a text begins or ends with it",
+        description="documents of `dolma tokens`: without white space at both ends of a text, and without a "
+        "second separator if a text begins or ends with it",
     )
 
     @property
@@ -93,7 +93,7 @@ class LlmcExport(Export):
     """The stream of all ids for llm.c, modded-nanogpt and NeMo Automodel, cut into files of equal size."""
 
     format: Literal["llmc"]
-    separator: Separator = Field("before", description="where the separator of documents stands")
+    separator: Separator = Field("before", description="place of the separator of documents")
     header: Literal["gpt2", "llama3", "automodel"] = Field(
         "gpt2",
         description="`gpt2`: ids uint16; `llama3`: uint32; `automodel`: NeMo Automodel's newer one, by vocabulary",
@@ -103,7 +103,7 @@ class LlmcExport(Export):
         description="which part files are; by default `val` for the splits holdout, validation and test; `both`: the "
         "first file is `val`, the others are `train`",
     )
-    prefix: FileName | None = Field(None, description="how names of files begin; by default the dataset's name")
+    prefix: FileName | None = Field(None, description="beginning of file names; by default the dataset's name")
     shard_ids: int = Field(10**8, ge=1, lt=2**31, description="ids of a file; a document may go on in the next one")
 
 
@@ -138,5 +138,5 @@ class DatatroveExport(Export):
         None,
         pattern=r"^[^|\r\n]+$",
         max_length=200,
-        description="what metadata call the tokenizer; by default its kind and digest",
+        description="name of the tokenizer in the metadata; by default its kind and digest",
     )

@@ -28,8 +28,8 @@ class Export(Cleaning, Reading):
     later: ClassVar[Set[str]] = frozenset()
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
-    weights: Weights | None = Field(None, description="tokens by source; by default those of the documents as they are")
-    separator: Separator = Field("after", description="where the separator of documents stands")
+    weights: Weights | None = Field(None, description="tokens by source; by default those of the documents")
+    separator: Separator = Field("after", description="place of the separator of documents")
     separator_token: Annotated[str | None, TOKEN] = Field(
         None, description="the separator; by default end-of-text after, and begin-of-text before, if there is one"
     )

@@ -85,8 +85,9 @@ def keeps_empty(entry: Mapping[str, Any]) -> bool:
 
 
 def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of an export without its mode; ValueError for a mode that does not hold plain texts, and for
-    windows in a format of whole documents.
+    """Returns the values of an export without its mode.
+
+    ValueError for a mode that does not hold plain texts, and for windows in a format of whole documents.
     """
     mode = entry.get("mode", "lm")
     if mode != "lm":

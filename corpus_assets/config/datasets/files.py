@@ -43,18 +43,18 @@ class Files(Section):
     """Files that one dataset reads by itself: texts, pairs, conversations or preferences in any input format."""
 
     location: Annotated[Location, FILE] = Field(description=LOCATION.format("the files"))
-    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
+    s3: S3Access | None = Field(None, description="access to the object store of an `s3://` location")
     glob: Annotated[Globs, FILE] = Field(
-        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+        "**/*", description="which files below `location`; `*` matches within a folder, `**` across folders"
     )
-    format: Format = Field("auto", description="`auto` goes by suffix and content")
+    format: Format = Field("auto", description="`auto`: by suffix and content")
     csv: Csv = Csv()
     extractor: Extractor = None
     id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived", "optional"] = Field(
         "auto",
-        description="`given`: a row without an id is bad; `derived`: from file and row; `optional`: so where a row has "
-        "none; `auto`: by file",
+        description="`given`: a row without an id is bad; `derived`: made from file and row; `optional`: made "
+        "for rows without one; `auto`: as the first good row of a file",
     )
     text_key: Annotated[Key, ROW_KEY] = Field("text", description="texts: key that holds the text")
     prompt_key: Annotated[PromptKey, ROW_KEY] = Field(
@@ -68,18 +68,18 @@ class Files(Section):
     rejected_key: Annotated[Key, ROW_KEY] = Field("rejected", description="preferences: key of the other response")
     numbers: Literal["as_written", "python"] = Field(
         "as_written",
-        description="numbers in the place of texts: as the JSON has them; or as Python's `str` writes them (1e-05), "
-        "booleans too (True), and then 0 and false in JSON lines are no texts but in messages, as in Cerebras",
+        description="numbers instead of texts: as written in the JSON; or as Python's `str` writes them (1e-05), "
+        "also booleans (True); then 0 and false in JSON lines count as texts only in messages, as in Cerebras",
     )
     on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its file")
     on_bad_file: Literal["fail", "skip"] = Field(
-        "fail", description="fail a file that cannot be read, or go on without it and count it"
+        "fail", description="fail a file that cannot be read, or continue without it and count it"
     )
     max_bad_rows: MaxBadRows = 0.5
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
     hidden: Hidden = False
-    longest_row: Bytes = Field(256 << 20, description="rows and text files of more bytes are bad")
+    longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
     licence: str | None = Field(None, description="licence of the texts, for the record")
 
     @model_validator(mode="after")

@@ -57,7 +57,7 @@ class FIMDataset(Windows):
     )
     middle_token: Annotated[str, TOKEN] = Field("<|fim_middle|>", description="token before the middle")
     suffix_token: Annotated[str, TOKEN] = Field("<|fim_suffix|>", description="token before the suffix")
-    reference: bool = Field(False, description="with `fim_level: row`: as Cerebras does it, its defects included")
+    reference: bool = Field(False, description="with `fim_level: row`: as in Cerebras, including its defects")
 
     @override
     def problems(self) -> Iterator[str]:
@@ -104,7 +104,7 @@ class SummarizationDataset(Turns):
 
     mode: Literal["summarization"]
     truncate: Literal["discard", "prompt_start", "prompt_end", "completion_end"] = Field(
-        "discard", description="how a pair that is too long is shortened; all is counted"
+        "discard", description="how a pair that is too long is shortened; every cut is counted"
     )
 
 
@@ -140,19 +140,20 @@ class ChatDataset(Packed, Templated):
     input: Files = Field(description="files with conversations (messages_key) or pairs")
     pack: bool = Field(True, description="several conversations share a row and do not see each other")
     template_values: Annotated[dict[str, JsonValue], TEMPLATE_VALUE] = Field(
-        default={}, description="what the template may name beside the messages, such as `tools`"
+        default={}, description="values that the template can use besides the messages, such as `tools`"
     )
     day: Annotated[str | None, BeforeValidator(written_day)] = Field(
-        None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="what a template is told that asks for the day, as 2024-12-31"
+        None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="the day that templates get, such as 2024-12-31"
     )
     loss_roles: Annotated[list[str] | None, AfterValidator(_some_role), ROLE] = Field(
-        default=["assistant"], description="roles whose texts are learned; none: what `{% generation %}` marks"
+        default=["assistant"],
+        description="roles whose texts count in the loss; none: the texts that `{% generation %}` marks",
     )
     train_on: Literal["all_turns", "last_turn"] = Field("all_turns", description="which of their turns count")
     truncate: Literal["discard", "end", "oldest_turns"] = Field(
         "oldest_turns",
-        description="how a conversation that is too long is shortened: not at all, by its last tokens, or by its "
-        "earliest turns, but for system messages in front; all is counted",
+        description="how a conversation that is too long is shortened: it is discarded, loses its last tokens, "
+        "or its earliest turns except leading system messages; every cut is counted",
     )
 
     @property
@@ -185,22 +186,22 @@ class DPODataset(Templated):
     max_prompt_length: int | None = Field(
         None,
         ge=1,
-        description="a longer prompt loses its start when a pair is too long, unless a short response leaves it more; "
-        "by default 512, or half of a short row",
+        description="if a pair is too long, its prompt is cut at the start to so many tokens, or to the room "
+        "that a short response leaves; by default 512, or half of a short row",
     )
     response_delimiter: Annotated[str | None, MARKER] = Field(
         None,
-        description="text that begins the response, looked for where the template puts it; by default the later of "
-        "`[/INST]` and `<|assistant|>`",
+        description="text that begins the response in the template's output; by default the later of `[/INST]` "
+        "and `<|assistant|>`",
     )
     user_role: Annotated[str, ROLE] = Field(
         "user", description="name of the user in messages, and in dialogues written as one text"
     )
     assistant_role: Annotated[str, ROLE] = Field("assistant", description="name of the assistant there")
     equal_pairs: Literal["leave_out", "keep"] = Field(
-        "leave_out", description="whether pairs whose responses are equal make rows, from which nothing is learned"
+        "leave_out", description="whether pairs with equal responses give rows, from which nothing is learned"
     )
-    reference: bool = Field(False, description="rows as Cerebras makes them, its truncation included")
+    reference: bool = Field(False, description="rows of Cerebras, including its truncation")
 
     @property
     def prompt_limit(self) -> int:

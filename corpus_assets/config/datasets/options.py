@@ -30,11 +30,11 @@ class Cleaning(Section):
 
     ftfy: Ftfy = Field(
         False,
-        description="mend texts with ftfy before tokenizing, which changes entities, ligatures, widths and quotes "
-        "too; or `{uncurl_quotes: false}` and the like, to mend without that",
+        description="fix texts with ftfy before tokenizing, including entities, ligatures, widths and quotes; or "
+        "a section such as `{uncurl_quotes: false}` to leave some of these out",
     )
     normalization: NormalizationForm | None = Field(
-        "NFC", description="with `ftfy`: Unicode form of the result; none leaves the form as it is"
+        "NFC", description="with `ftfy`: Unicode form of the result; none: unchanged"
     )
     wikitext: bool = Field(False, description="undo the spacing of the wikitext corpora")
 
@@ -84,7 +84,7 @@ class DatasetSection(Cleaning, _Basics):
 
     format: Literal["hdf5"] = Field("hdf5", description="output format")
     compat: Literal["cerebras"] | None = Field(
-        None, description="rows as Cerebras' Model Zoo makes them; it sets the values that docs/datasets.md lists"
+        None, description="rows of Cerebras' Model Zoo; sets the values listed in docs/datasets.md"
     )
 
     @property
@@ -137,13 +137,14 @@ class Texts(Learned):
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="with a split: tokens by source (docs/exports.md)")
     short_sequence_probability: Share = Field(
-        0.0, ge=0, le=1, description="share of windows cut to a random length; what is cut off is lost"
+        0.0, ge=0, le=1, description="share of windows that are cut to a random length; the rest of each is lost"
     )
-    seed: int = Field(0, ge=0, lt=2**63, description="of short sequences and other draws")
+    seed: int = Field(0, ge=0, lt=2**63, description="seed of short sequences and other random choices")
     short_sequence_draws: Literal["keyed", "reference"] = Field(
         "keyed",
-        description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, which goes on "
-        "over files of the dataset's own, as with `pack_over_files`, unless each is packed by itself",
+        description="`keyed`: by a hash of the seed and the tokens; `reference`: by Cerebras' generator, which "
+        "continues from file to file of the dataset's own, as with `pack_over_files`, unless each is packed "
+        "separately",
     )
     split_text: int | None = Field(
         None, ge=1, description="cut texts at spaces into pieces of about so many characters before tokenizing"
@@ -151,9 +152,9 @@ class Texts(Learned):
     remove_bos_in_pieces: bool = Field(False, description="with `split_text`: begin-of-text on the first piece only")
     keep_empty: bool = Field(
         False,
-        description="a text of which cleaning leaves nothing is a document all the same: its end-of-text token stands "
-        "among packed documents (`fim` does so with `fim_level: row` only); so is one that is empty from the start in "
-        "a table, a `.json.gz` or a `.txt` of the dataset's own, but not in other JSON lines",
+        description="keep texts that are empty after cleaning as documents: their end-of-text token is packed "
+        "(with `fim` only for `fim_level: row`); also texts that are empty from the start in a table, a "
+        "`.json.gz` or a `.txt` of the dataset's own, but not in other JSON lines",
     )
 
     @override
@@ -181,9 +182,9 @@ class Windows(Texts):
     keep_tail: bool = Field(True, description="packed: keep the last, incomplete row, padded, with loss mask 0")
     pack_over_files: bool = Field(
         False,
-        description="packed, with files of its own: packing goes on from one file to the next, in the order of their "
-        "paths, so that only the last one has a tail. The cost: one worker makes all token rows, and when one file "
-        "changes, comes or goes, it makes all of them again",
+        description="packed, with files of its own: continue packing from one file to the next, in the order of "
+        "their paths, so that only the last one has a tail. The cost: one worker makes all token rows, and makes "
+        "all of them again when a file changes",
     )
 
     @property
@@ -207,7 +208,7 @@ class Packed(Learned):
     """Rows with several sequences that do not see each other."""
 
     packing: Literal["best_fit", "lpfhp", "nearest_previous"] = Field(
-        "best_fit", description="how sequences share rows; `nearest_previous` is Cerebras' way"
+        "best_fit", description="how sequences share rows; `nearest_previous` is Cerebras' method"
     )
     packing_depth: int | None = Field(None, ge=1, description="most sequences in a row")
     packing_window: int = Field(
@@ -217,7 +218,9 @@ class Packed(Learned):
         description="tokens that are packed together; it bounds memory (about 10 bytes a token) and shapes the rows",
     )
     packing_text: Bytes | None = Field(
-        None, description="instead: text that is packed together, as Cerebras' chunks (its `max_chunk_size`)"
+        None,
+        description="instead of `packing_window`: bytes of text that are packed together, as in Cerebras' "
+        "chunks (its `max_chunk_size`)",
     )
 
     @property
@@ -236,7 +239,10 @@ class Judged(DatasetSection):
     """Rows of examples, most of which must give some; with `compat: cerebras` a build goes on as Cerebras does."""
 
     max_discarded: Share = Field(
-        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
+        0.5,
+        ge=0,
+        le=1,
+        description="share of the examples that may give no row; if there are more, readers of the rows are held back",
     )
 
 
@@ -260,9 +266,11 @@ class Turns(Learned, Judged):
     roles_by_turn = True
 
     input: Files = Field(description="files with pairs (prompt_key, completion_key) or conversations (messages_key)")
-    separator: str | None = Field(None, description="token between prompt and completion; added when it is new")
+    separator: str | None = Field(
+        None, description="token between prompt and completion; added to the vocabulary if it is new"
+    )
     prompt_prefix: str | None = Field(None, description="text before every prompt")
     completion_prefix: str | None = Field(None, description="text before every completion, with no loss")
     truncate: PairTruncation = Field(
-        "discard", description="how an example that is too long is shortened; all is counted"
+        "discard", description="how an example that is too long is shortened; every cut is counted"
     )

@@ -20,8 +20,8 @@ class Weights(Section):
 
     shares: Annotated[Shares | None, SOURCE] = Field(
         None,
-        description="share of the tokens by source, which need not add up to 1; or the path of a CSV with the columns "
-        "`domain` and `weight`. Sources that are not named are left out",
+        description="share of the tokens by source, which need not add up to 1; or the path of a CSV with the "
+        "columns `domain` and `weight`. Other sources are left out",
     )
     tokens: Annotated[dict[str, Annotated[int, Field(ge=0)]] | None, SOURCE] = Field(
         None, min_length=1, description="instead of shares: tokens of each source"
@@ -33,9 +33,9 @@ class Weights(Section):
     )
     max_epochs: float = Field(4.0, gt=0, description="how often the documents of a source may be used")
     on_excess: Literal["fail", "cap"] = Field(
-        "fail", description="a source that would be used more often fails the dataset, or stays at `max_epochs`"
+        "fail", description="a source that would be used more often fails the dataset, or is limited to `max_epochs`"
     )
-    seed: int = Field(0, ge=0, lt=2**63, description="of the choice and order of documents")
+    seed: int = Field(0, ge=0, lt=2**63, description="seed of the choice and order of documents")
 
     def given(self) -> Mapping[str, float]:
         """Returns shares or tokens by source; nothing if they are in a file."""

@@ -21,7 +21,7 @@ class UnitExport(Export):
     sequence_length: int = Field(2048, ge=2, le=2**20, description="ids per window: the trainer's context")
     keep_tail: bool = Field(
         False,
-        description="windows: keep the last one of each chunk or input file, which is shorter; else its ids are "
+        description="windows: keep the last, shorter one of each chunk or input file; otherwise its ids are "
         "dropped and counted",
     )
 
@@ -41,7 +41,7 @@ class MdsExport(UnitExport):
     format: Literal["mds"]
     fixed_size: bool = Field(
         False,
-        description="windows: encode them as `ndarray:int32:LENGTH`, 7 bytes smaller each, not as `ndarray:int32`",
+        description="windows: encode as `ndarray:int32:LENGTH`, 7 bytes smaller each than `ndarray:int32`",
     )
     size_limit: Bytes = Field(1 << 26, ge=1 << 10, lt=1 << 32, description="largest shard before compression")
     compression: str | None = Field(

@@ -39,7 +39,7 @@ class TaggerOptions(Section):
     """Local files that a tagger needs. The recipe covers their content, not their paths."""
 
     lists: Annotated[Paths | None, FILE] = Field(
-        None, description="one or more files with a URL, host, or rule per line; `.gz` is unpacked"
+        None, description="one or more files with a URL, host, or rule per line; may be `.gz`"
     )
     model: Annotated[LocalPath | None, FILE] = Field(
         None, description="a fastText model, tokenizer.json or spaCy pipeline"
@@ -61,12 +61,10 @@ class Attributes(Section):
     taggers: Annotated[list[str], Field(min_length=1), TAGGER] = Field(
         description="names of taggers (docs/attributes.md)"
     )
-    compat: Literal["dolma"] | None = Field(
-        None, description="values as Dolma 1.2.1 gives them, where its values are defects too"
-    )
+    compat: Literal["dolma"] | None = Field(None, description="values of Dolma 1.2.1, including its defects")
 
     options: Annotated[dict[str, TaggerOptions], TAGGER] = Field(
-        default={}, description="files of the taggers that need some, by the name of the tagger"
+        default={}, description="files of taggers that need files, by name of the tagger"
     )
 
     @property

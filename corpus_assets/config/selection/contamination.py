@@ -28,12 +28,12 @@ class Benchmark(Section):
     """One set of evaluation files whose items must not be in the corpus. Each row is an item."""
 
     name: Annotated[Name, AfterValidator(_set_name)] = Field(
-        description="short name, unlike those of sources and datasets; part of every attribute key"
+        description="short name, different from those of sources and datasets; part of every attribute key"
     )
     location: Annotated[Location, FILE] = Field(description=LOCATION.format("the files"))
-    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
+    s3: S3Access | None = Field(None, description="access to the object store of an `s3://` location")
     glob: Annotated[Globs, FILE] = Field(
-        "**/*", description="which files below it; `*` stays in a folder, `**` does not"
+        "**/*", description="which files below `location`; `*` matches within a folder, `**` across folders"
     )
     format: Literal[
         "auto",
@@ -51,24 +51,26 @@ class Benchmark(Section):
         "tsv",
         "tsv.gz",
         "tsv.zst",
-    ] = Field("auto", description="`auto` goes by suffix and content")
+    ] = Field("auto", description="`auto`: by suffix and content")
     csv: Csv = Csv()
     text_key: Annotated[PromptKey, ROW_KEY] = Field(
         "text", description="key of the item's text; the texts of a list of keys are joined by blank lines"
     )
     id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived"] = Field(
-        "auto", description="`given`: a row without an id is bad; `derived`: from file and row; `auto`: by file"
+        "auto",
+        description="`given`: a row without an id is bad; `derived`: made from file and row; `auto`: as "
+        "the first good row of a file",
     )
     on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its file")
     on_bad_file: Literal["fail", "skip"] = Field(
-        "fail", description="fail a file that cannot be read, or go on without it and count it"
+        "fail", description="fail a file that cannot be read, or continue without it and count it"
     )
     max_bad_rows: MaxBadRows = 0.0
     may_be_empty: MayBeEmpty = False
     follow_links: FollowLinks = False
     hidden: Hidden = False
-    longest_row: Bytes = Field(16 << 20, description="rows and text files of more bytes are bad")
+    longest_row: Bytes = Field(16 << 20, description="rows and text files with more bytes are bad")
 
     @property
     def text_keys(self) -> tuple[str, ...]:
@@ -103,18 +105,17 @@ Words = Annotated[
 class Contamination(Section):
     """The rules by which a document contains a piece of a benchmark item (docs/contamination.md)."""
 
-    words: Words = Field(
-        "default", description="words of the n-grams that are looked for: `strict` 8, `default` 13, `loose` 20"
-    )
+    words: Words = Field("default", description="words per n-gram: `strict` 8, `default` 13, `loose` 20")
     shortest_item: int | None = Field(
         None,
         ge=3,
-        description="items of fewer words than an n-gram are looked for as a whole if they have as many as this; "
-        "by default five eighths of `words` (8 of 13)",
+        description="items with fewer words than an n-gram are searched for as a whole if they have at least "
+        "this many words; by default five eighths of `words` (8 of 13)",
     )
     punctuation: Literal["removed", "separates"] = Field(
         "removed",
-        description="`removed`: don't is dont, as in the literature; `separates`: a+b is a b, better for code",
+        description="`removed`: don't becomes dont, as in the literature; `separates`: a+b becomes a b, better "
+        "for code",
     )
     document_limit: int = Field(
         1000, ge=1, description="n-grams that occur in more documents are boilerplate, and do not count"
@@ -126,8 +127,8 @@ class Contamination(Section):
         0.25,
         gt=0,
         le=1,
-        description="nor do, for the items of a set, n-grams that a larger share of these has, and five at least (1: "
-        "only `item_limit` counts)",
+        description="n-grams that occur in a larger share of a set's items, and in five at least, are a template "
+        "too (1: only `item_limit` counts)",
     )
     share: Share = Field(
         0.5, ge=0, le=1, description="share of an item that a document must hold before `on_contamination` acts"
@@ -136,8 +137,8 @@ class Contamination(Section):
         None,
         ge=0,
         le=1,
-        description="share of a benchmark's items that train may still hold, as much of each as `share` says; the "
-        "asset check `benchmarks_in_train` searches for them and fails if there are more (none: no such check)",
+        description="share of a benchmark's items that train may still hold to the extent of `share`; the asset "
+        "check `benchmarks_in_train` fails if there are more (none: no such check)",
     )
 
     @property

@@ -37,7 +37,7 @@ class MinHash(Section):
     )
     permutations: int = Field(128, ge=1, le=MAX_PERMUTATIONS, description="values per signature")
     seed: int = Field(1, ge=0, lt=2**32, description="another seed gives other signatures")
-    unit: Literal["char", "word"] = Field("char", description="what a shingle is made of")
+    unit: Literal["char", "word"] = Field("char", description="the units of a shingle")
     width: int = Field(
         13, ge=1, le=1000, description="units per shingle of the cleaned text; by default 13 characters or 5 words"
     )
@@ -46,7 +46,7 @@ class MinHash(Section):
         ge=64,
         le=32768,
         multiple_of=64,
-        description="bits of the sketch, which is stored with the signature and checks candidates",
+        description="bits of the sketch, which is stored with the signature and used to check candidates",
     )
     threshold: Share | None = Field(
         None,
@@ -122,9 +122,9 @@ class Guard(Section):
         None,
         ge=0,
         le=1,
-        description="estimated Jaccard similarity to the kept document under which a document is unlike; by default "
-        "`dedup.threshold` itself: a document goes only if it and the kept one are a checked pair, or their sketches "
-        "leave no doubt (0.5 with `verify: none`)",
+        description="documents with a lower estimated Jaccard similarity to the kept one are unlike it; by "
+        "default `dedup.threshold`, so that a document is removed only if it and the kept one are a checked pair "
+        "or their sketches are clearly similar (0.5 with `verify: none`)",
     )
     max_examined: int = Field(
         500_000,
@@ -139,10 +139,10 @@ class Dedup(Section):
 
     short_documents: Literal["exclude", "include"] = Field(
         "exclude",
-        description="whether short and featureless documents take part (`include` is SlimPajama's defect)",
+        description="whether short and featureless documents are compared (`include` is SlimPajama's defect)",
     )
     exact_first: bool = Field(
-        True, description="find equal texts by their digest first; only one document of each takes part in the bands"
+        True, description="find equal texts by their digest first, and pass only one document of each to the bands"
     )
     verify: Literal["none", "signature", "two_sided", "exact"] = Field(
         "two_sided",
@@ -154,8 +154,8 @@ class Dedup(Section):
         DEFAULT_RANGES,
         ge=1,
         le=MAX_RANGES,
-        description="parts into which texts are cut by digest, and documents by number, so that many workers look for "
-        "equal texts and check candidates at once; the clusters are the same for any number",
+        description="number of ranges of text digests and of documents, so that many workers search and check at "
+        "once; the clusters do not depend on it",
     )
     keep: Annotated[list[Rule], BeforeValidator(_as_list), VALUES] = Field(
         default_factory=_first,
@@ -169,7 +169,7 @@ class Dedup(Section):
     )
     guard: Guard = Guard()
     max_loss: Share = Field(
-        0.9, gt=0, le=1, description="share of a source's documents that may go; more stops the build"
+        0.9, gt=0, le=1, description="largest share of a source's documents that may be removed; more stops the build"
     )
 
     @model_validator(mode="before")

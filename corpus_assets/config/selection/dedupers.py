@@ -28,20 +28,21 @@ class Ngrams(Section):
     """N-grams of words, by which paragraphs are compared (`by: ngrams`)."""
 
     length: int = Field(13, ge=1, le=1000, description="words of an n-gram (Unicode's word boundaries)")
-    stride: int = Field(1, ge=1, description="compare only the n-grams of a paragraph that begin so many words apart")
+    stride: int = Field(1, ge=1, description="compare only n-grams that begin at every so many words")
     threshold: Share = Field(
-        0.8, ge=0, le=1, description="share of a paragraph's n-grams that were seen before, from which it is marked"
+        0.8, ge=0, le=1, description="a paragraph is marked if at least this share of its n-grams occurred earlier"
     )
     skip_short: bool = Field(
-        False, description="leave out paragraphs with too few words for one; by default they are compared whole"
+        False,
+        description="leave out paragraphs with fewer words than an n-gram; by default they are compared as a whole",
     )
 
 
 class Bloom(Section):
     """A Bloom filter instead of the exact comparison: false positives are bounded, memory is fixed."""
 
-    items: int = Field(gt=0, description="different documents, paragraphs or n-grams that it must hold at most")
-    error: Share = Field(1e-6, gt=0, lt=1, description="share of first copies that may be taken for later ones")
+    items: int = Field(gt=0, description="most different documents, paragraphs or n-grams that it must hold")
+    error: Share = Field(1e-6, gt=0, lt=1, description="share of first occurrences that may be taken for repetitions")
     size: Bytes | None = Field(None, description="bytes of the filter; by default as many as the error needs")
 
     @property
@@ -94,16 +95,16 @@ class Deduper(Section):
         "`paragraphs` or `ngrams`"
     )
     separator: str = Field("\n", min_length=1, max_length=1000, description="text between paragraphs")
-    skip_empty: bool = Field(True, description="leave out what is empty or only whitespace")
-    min_length: int = Field(0, ge=0, description="code points below which a text, value or paragraph is left out")
-    min_words: int = Field(0, ge=0, description="words below which it is left out")
+    skip_empty: bool = Field(True, description="leave out values that are empty or only whitespace")
+    min_length: int = Field(0, ge=0, description="texts, values or paragraphs with fewer code points are left out")
+    min_words: int = Field(0, ge=0, description="those with fewer words are left out")
     ngram: Ngrams = Field(Ngrams(), description="with `by: ngrams`")
     flag_share: Share = Field(
         1.0,
         gt=0,
         le=1,
-        description="share of the compared paragraphs' code points in marked ones, from which the document is flagged "
-        "for `mix.leave_out`",
+        description="the document is flagged for `mix.leave_out` if marked paragraphs hold at least this share "
+        "of its compared code points",
     )
     attribute: str | None = Field(
         None,
@@ -112,15 +113,16 @@ class Deduper(Section):
     )
     against: Annotated[Annotated[list[Name], Field(min_length=1)] | None, SOURCE] = Field(
         None,
-        description="mark what the documents of these sources have, and nothing else; by default, what came before",
+        description="mark what also occurs in documents of these sources, and nothing else; by default, what "
+        "occurred earlier",
     )
     sources: Annotated[Annotated[list[Name], Field(min_length=1)] | None, SOURCE] = Field(
-        None, description="compare and mark the documents of these sources alone; by default all"
+        None, description="compare and mark only documents of these sources; by default all"
     )
     glob: Annotated[Globs | None, FILE] = Field(
-        None, description="those of these files alone, by their paths as in `glob` of a source; by default all"
+        None, description="only documents of these files, by paths as in `glob` of a source; by default all"
     )
-    compat: Literal["dolma"] | None = Field(None, description="spans, scores and n-grams as Dolma 1.2.1 has them")
+    compat: Literal["dolma"] | None = Field(None, description="spans, scores and n-grams of Dolma 1.2.1")
     bloom: Bloom | None = Field(None, description="compare with a Bloom filter; by default exactly")
 
     @property

@@ -33,8 +33,8 @@ class Range(Section):
     )
     absent: Literal["keep", "drop"] | None = Field(
         None,
-        description="with `of: score`, what becomes of a document without a span of this type; by default it has less "
-        "than any `min`",
+        description="with `of: score`: keep or drop documents without a span of this type; by default they count "
+        "as below any `min`",
     )
 
     @model_validator(mode="after")
@@ -63,8 +63,8 @@ class SpanReplacement(Section):
     max_score: float | None = Field(None, description="only spans with a lower score than this")
     replacement: Annotated[str, VALUES] = Field(
         "",
-        description="the text in their stead; `{}` is what was there; `$` and an expression in jq compute it from the "
-        "document; `$$` is a dollar sign",
+        description="the replacement; `{}` stands for the original text; `$` and a jq expression compute it from "
+        "the document; `$$` is a dollar sign",
     )
 
     @model_validator(mode="before")
@@ -101,16 +101,16 @@ class RowRules(Section):
     syntax: Literal["jsonpath", "jq"] = Field("jsonpath", description="the language of `include` and `exclude`")
     attributes: Annotated[list[str] | None, ATTRIBUTE] = Field(
         None,
-        description="entries of `attributes` that expressions see; by default those of which they name a key",
+        description="entries of `attributes` that expressions can read; by default those whose keys they name",
     )
     span_replacement: list[SpanReplacement] = Field(default=[], description="pieces of texts that are replaced")
     min_text_length: int | None = Field(
-        None, ge=0, description="code points that a text has at least, without whitespace at both ends"
+        None, ge=0, description="fewest code points of a text, without whitespace at both ends"
     )
     compat: Literal["dolma"] | None = Field(
         None,
-        description="as Dolma 1.2.1: overlapping spans are not united, `min_text_length` counts UTF-8 bytes, and to "
-        "JSONPath 1 is not 1.0",
+        description="as in Dolma 1.2.1: overlapping spans are not united, `min_text_length` counts UTF-8 bytes, "
+        "and for JSONPath 1 is not 1.0",
     )
 
 
@@ -120,9 +120,7 @@ _RULES = ("rules", "include", "exclude", "span_replacement", "discard_fields", "
 class Filter(RowRules):
     """Which documents stay, and which parts of them (docs/filter.md). Rules are applied in the order of this table."""
 
-    discard_fields: list[OptionalField] = Field(
-        default=[], description="optional fields of documents that are left out: `added`, `created`, `metadata`"
-    )
+    discard_fields: list[OptionalField] = Field(default=[], description="optional fields of documents to remove")
 
     @model_validator(mode="after")
     def _does_something(self) -> "Filter":

@@ -14,9 +14,9 @@ class Licences(Section):
 
     allow: list[Licence] | None = Field(
         None,
-        description="licences that are allowed, as SPDX identifiers or in a common spelling; `*` stands for any "
-        "characters; without it all are",
+        description="allowed licences, as SPDX identifiers or in a common spelling; `*` stands for any "
+        "characters; by default all",
     )
     without: Literal["drop", "keep"] = Field(
-        "drop", description="what becomes of documents for which no licence is stated, if `allow` is given"
+        "drop", description="with `allow`: drop or keep documents without a stated licence"
     )

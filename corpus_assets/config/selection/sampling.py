@@ -19,16 +19,16 @@ class Sample(Section):
     """
 
     of: Annotated[str | None, FILE] = Field(
-        None, description="the corpus.yaml of the whole, from which all other sections are taken; relative to this file"
+        None, description="the corpus.yaml of the whole corpus, which gives all other sections; relative to this file"
     )
     share: Share | None = Field(
         None,
         gt=0,
         le=1,
-        description="share of the rows of each source and of a dataset's own files; without `shares` all",
+        description="share of the rows of each source and of a dataset's own files; by default all",
     )
     shares: Annotated[dict[Name, Share], SOURCE] = Field(
-        default={}, description="share of the rows of single sources or datasets, in the stead of `share`"
+        default={}, description="share of the rows of single sources or datasets, instead of `share`"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="another seed gives another sample")
 

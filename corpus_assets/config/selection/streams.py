@@ -22,16 +22,16 @@ class Stream(RowRules):
     )
     attributes: Annotated[list[str] | None, ATTRIBUTE] = Field(
         None,
-        description="entries of `attributes` that are written with the documents, and that expressions see; by default "
-        "those of which expressions name a key",
+        description="entries of `attributes` that are written with the documents and that expressions can read; "
+        "by default those whose keys expressions name",
     )
     discard_fields: Annotated[list[str], ROW_KEY] = Field(
-        default=[], description="keys of the rows that are left out, such as `attributes` or `added`"
+        default=[], description="keys to remove from rows, such as `attributes` or `added`"
     )
     max_size: Bytes | None = Field(
         None,
-        description="put files of several shards into one, as long as their raw files have no more bytes; without it "
-        "each shard has its own",
+        description="join the files of several shards, as long as their raw files have no more bytes together; "
+        "by default each shard has its own file",
     )
     codec: Literal["gz", "zst"] = Field("gz", description="compression of the files that `max_size` puts together")
     compat: Literal["dolma"] | None = Field(

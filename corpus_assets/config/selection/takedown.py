@@ -16,10 +16,11 @@ class Remove(Section):
     """Documents that leave every output: their ids, URLs or text digests, one per line (docs/takedown.md)."""
 
     location: Annotated[str, Field(min_length=1), AfterValidator(check_files), FILE] = Field(
-        description="file, or files by a pattern such as `lists/*.txt`; relative paths start at that of corpus.yaml; "
-        "or `s3://bucket/lists/*.txt`, `hf://datasets/org/name@revision/lists/*.txt`, or `https://` of one file"
+        description="file, or files by a pattern such as `lists/*.txt` (relative paths start at the folder of "
+        "corpus.yaml); or `s3://bucket/lists/*.txt`, `hf://datasets/org/name@revision/lists/*.txt`, or "
+        "`https://` of one file"
     )
-    s3: S3Access | None = Field(None, description="how the object store of an `s3://` location is reached")
+    s3: S3Access | None = Field(None, description="access to the object store of an `s3://` location")
     url_keys: Annotated[list[Key], METADATA_KEY] = Field(
         default=["url", "warc_url"], description="keys of the metadata that hold a document's URL"
     )

@@ -1,4 +1,4 @@
-"""Kinds of code points to the search for benchmark items."""
+"""Kinds of code points for the search for benchmark items."""
 
 IGNORED = 0
 """Neither part of a word nor the end of one: controls, format characters, and punctuation if it is removed."""
@@ -9,9 +9,9 @@ LETTER = 2
 MARK = 3
 """Part of the word it follows: combining marks."""
 ALONE = 4
-"""A word of its own with the marks that follow it, since its language has no spaces between words."""
+"""A separate word together with following marks, since its language has no spaces between words."""
 SEVERAL = 8
-"""Stands for several code points, each of another kind."""
+"""Stands for several code points, each with its own kind."""
 
 KIND_SHIFT = 24
 """Bit of a folded code point above which its kind lies."""

@@ -1,4 +1,4 @@
-"""N-grams of a text, and which of them an index knows."""
+"""N-grams of a text, and their lookup in an index."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ _TABLES = "Tuple((uint64[::1], int64, int64[::1], int64))"
 _NGRAMS = f"Tuple(({', '.join(map(read_only, ('uint64', 'uint8', 'uint32', 'uint64')))}))"
 
 Tables = tuple[NDArray[np.uint64], int, NDArray[np.int64], int]
-"""A filter (`prefilter`) and its bits; where the keys with each value of their highest bits begin, and these bits."""
+"""A filter (`prefilter`) and its bits; the first key for each value of the highest bits, and their number."""
 Ngrams = tuple[NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint64]]
-"""Keys, ascending; words of each n-gram; where its words stand in the last array, which holds words of items."""
+"""Keys, ascending; number of words of each n-gram; position of its words in the last array, the words of items."""
 
 
 @inlined
@@ -65,8 +65,8 @@ def _marks(key: np.uint64) -> np.uint64:
 def prefilter(keys: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
     """Returns a Bloom filter of 2^bits words of 64 bits, each of which holds three bits per key.
 
-    The highest bits of a key number its word, so that one look at the memory decides (blocked Bloom filter, Putze,
-    Sanders and Singler 2007).
+    The highest bits of a key choose its word, so that a lookup costs one access to memory (blocked Bloom filter, Putze,
+    Sanders and Singler 2007): nearly all n-grams of documents are unknown and stop there.
     """
     table = np.zeros(1 << bits, dtype=np.uint64)
     for key in keys:
@@ -76,7 +76,7 @@ def prefilter(keys: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
 
 @inlined
 def _first_at(keys: NDArray[np.uint64], buckets: NDArray[np.int64], bits: int, key: np.uint64) -> int:
-    """Returns the place of the first key that is not smaller."""
+    """Returns the position of the first key that is not smaller."""
     bucket = int(key >> (_SIXTY_FOUR - np.uint64(bits)))
     low, high = buckets[bucket], buckets[bucket + 1]
     while low < high:
@@ -93,11 +93,10 @@ def _first_at(keys: NDArray[np.uint64], buckets: NDArray[np.int64], bits: int, k
 def find_ngrams(
     hashes: NDArray[np.uint64], words: int, tables: Tables, ngrams: Ngrams, found: NDArray[np.uint32]
 ) -> int:
-    """Writes (first word, words, n-gram) for every place of a text where one of an index stands; returns how many.
+    """Writes (first word, words, n-gram) for every occurrence of the index's n-grams in a text; returns their number.
 
-    They may be more than `found` (n, 3) takes: then the rest is not written. hashes: those of the text's words. words:
-    how many the keys were made of. The words of n-grams with equal keys are compared, so that other words are not
-    found.
+    If there are more than `found` (n, 3) holds, the rest is not written. hashes: those of the text's words. words:
+    number of words per key. The words of n-grams with equal keys are compared, so that collisions are not found.
     """
     table, table_bits, buckets, bucket_bits = tables
     keys, lengths, firsts, known = ngrams
@@ -129,7 +128,7 @@ def find_ngrams(
 
 @inlined
 def _stands_at(hashes: NDArray[np.uint64], first: int, known: NDArray[np.uint64], other: int, length: int) -> bool:
-    """Returns whether the words from `first` are the known ones from `other`."""
+    """Returns whether the words from `first` on equal the known ones from `other` on."""
     if first + length > hashes.size:
         return False
     equal = 0

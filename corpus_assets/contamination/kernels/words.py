@@ -11,7 +11,7 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
 BEGINNING = np.uint64(0x243F6A8885A308D3)
 MOST_WORDS = 2
-"""More words than this never come of one byte: U+FDFA, a phrase of four words, has three bytes."""
+"""Most words per byte: U+FDFA, a phrase of four words, has three bytes."""
 _ASCII = 0x80
 _KIND_SHIFT, _LOW, _ONE = np.uint32(KIND_SHIFT), np.uint32((1 << KIND_SHIFT) - 1), np.uint32(1)
 
@@ -21,7 +21,7 @@ _KIND_SHIFT, _LOW, _ONE = np.uint32(KIND_SHIFT), np.uint32((1 << KIND_SHIFT) - 1
 def hash_words(
     text: NDArray[np.uint8], kinds: NDArray[np.uint8], codes: NDArray[np.int32], sequences: NDArray[np.uint32]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Returns a hash of each word, and where words begin and end in code points of the text.
+    """Returns a hash of each word, and beginnings and ends of words in code points of the text.
 
     text: UTF-8. kinds, codes, sequences: `folding.Folding`. A word's hash depends on the code points that its
     characters stand for. Two different words have one hash with a probability of about 2^-64.
@@ -66,5 +66,8 @@ def hash_words(
 
 @inlined
 def _ends(kind: np.uint8, is_alone: bool) -> bool:
-    """Returns whether a code point of a kind ends a word before it. is_alone: the word began with one of ALONE."""
+    """Returns whether a code point of a kind ends the word before it.
+
+    is_alone: the word began with a code point of ALONE.
+    """
     return bool((kind == BREAK) | (kind == ALONE) | (is_alone & (kind == LETTER)))

@@ -1,1 +1,1 @@
-"""From pairs to clusters, the document kept of each, and a report of what goes."""
+"""From pairs to clusters: the kept document of each, and a report of the removed ones."""

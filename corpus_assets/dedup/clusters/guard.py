@@ -1,8 +1,8 @@
-"""Cluster guard: compares the documents of a cluster, which chains of pairs joined, with the one that is kept.
+"""Cluster guard: compares the documents of a cluster, which chains of pairs joined, with the kept one.
 
-Connected components join a to c because both resemble b, although a and c need not resemble each other. A cluster
-that is too large, or has a member unlike the kept document, is measured and may be split into groups
-whose members all resemble the document that is kept of their group.
+Connected components join a and c because both resemble b, although a and c need not resemble each other. A cluster that
+is too large, or has a member unlike the kept document, is measured and may be split into groups whose members all
+resemble the kept document of their group.
 """
 
 from collections.abc import Iterable
@@ -28,10 +28,11 @@ from corpus_assets.dedup.signatures.sketches import (
 class GuardRules:
     """Which clusters are examined, and whether they are split or only reported.
 
-    `max_cluster` documents are not too many; `resemblance` is the estimated Jaccard similarity to the kept document
-    from which on a document resembles it: at 0 all do, at infinity none. With `paired`, a document that a checked pair
-    joins with the kept one resembles it whatever the estimate. A cluster of more than `max_examined` documents is not
-    examined: it takes up to a kilobyte of memory per document.
+    max_cluster: documents of a cluster that are not yet too many.
+    resemblance: estimated Jaccard similarity to the kept document from which on a document resembles it: at 0 all do,
+        at infinity none.
+    paired: whether a document that a checked pair joins with the kept one always resembles it.
+    max_examined: larger clusters are not examined, which would take up to a kilobyte of memory per document.
     """
 
     action: Literal["split", "report", "off"] = "split"
@@ -49,8 +50,8 @@ class GuardRules:
 class Examined:
     """Groups and figures of one cluster of n members; the figures are those of the whole cluster.
 
-    groups: group of each member, shape (n,); group 0 is that of the document kept of the whole cluster.
-    kept: the document kept of each group, shape (groups,), best first.
+    groups: group of each member, shape (n,); group 0 is that of the whole cluster's kept document. kept: the kept
+    document of each group, shape (groups,), best first.
     resemblances: estimated Jaccard similarity of each member to `kept[0]`, shape (n,), 0 to 1.
     unlike: members that resemble `kept[0]` less than the rules ask.
     density: edges over n * (n - 1) / 2.
@@ -71,9 +72,9 @@ class Examined:
 
 @dataclass(frozen=True)
 class Finding:
-    """One suspicious cluster: the document kept of it, its size, its members (ascending), and what examining it found.
+    """One suspicious cluster: its kept document, its size, its members (ascending), and the result of examining it.
 
-    `examined` is None if the cluster was too large; `members` are then only some of it.
+    `examined` is None if the cluster was too large; then `members` are only some of it.
     """
 
     kept: int
@@ -86,8 +87,8 @@ def lowest_agreements(kept: Documents, agreements: Iterable[tuple[Edges, Agreeme
     """Returns the least agreement of any member with the kept document of its cluster, aligned with `kept`.
 
     `agreements` are blocks of pairs (kept, member), shape (m, 2), and of the bits (m,) that agree out of `bits`; a
-    cluster that has no pair gets `bits` + 1, which is enough for any rule. `ValueError` for a pair that does not start
-    with a kept document.
+    cluster without a pair gets `bits` + 1, which satisfies every rule. `ValueError` for a pair that does not start with
+    a kept document.
     """
     order = np.argsort(kept)
     ascending = kept[order]
@@ -122,10 +123,10 @@ def examine(
     members, which connect them, in any order and direction, repeated or not; `sketches` (n, bits / 8) in the order of
     members; `copies` (k, 2) those of the edges that join the first document of a text with a later one of the same.
 
-    A split is leader growth: the best document that is in no group yet leads one, and documents in no group join it
-    along edges from the group while they resemble the leader. So every document resembles the kept one of its group,
-    and groups are connected. Each edge is visited twice at most. A document that resembles nobody stays alone, and
-    a large cluster whose members all resemble the kept one stays whole. Copies of a text are never told apart.
+    A split is leader growth: the best ungrouped document leads a new group, and ungrouped documents join it along edges
+    from the group if they resemble the leader. So every document resembles the kept one of its group, and groups are
+    connected. Each edge is visited at most twice. A document that resembles no other stays alone, and a large cluster
+    whose members all resemble the kept one stays whole. Copies of a text always stay in one group.
 
     `ValueError` if an edge ends in a document that is not a member.
     """
@@ -169,7 +170,7 @@ def _links(members: Documents, edges: Edges) -> NDArray[np.uint64]:
 
 
 def _texts(members: Documents, copies: Edges | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns the positions of the members that come first with their text, and for each member which of them it is."""
+    """Returns the positions of the first members with each text, and for each member the index of its text."""
     first = np.arange(len(members), dtype=np.int64)
     if copies is not None and len(copies):
         firsts, later = np.searchsorted(members, copies.T)

@@ -1,7 +1,7 @@
-"""The rules that choose the document to keep of a cluster: in order, then the lowest document number.
+"""The rules that choose the kept document of a cluster: in order, then the lowest document number.
 
-A rule makes one integer of a document, smaller is better. Clusters stream by in document order, and only the best
-document so far of each cluster is held.
+A rule maps a document to an integer, smaller is better. Clusters are read in document order, and only the best document
+so far of each cluster is held.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,8 +14,10 @@ from corpus_assets.config.selection.dedup import Rule
 from corpus_assets.dedup.documents.numbering import Documents
 
 Facts = Mapping[Rule, Callable[[Documents], NDArray[np.integer[Any]]]]
-"""The values that each rule but `first` compares, for documents in ascending order: `source` the rank of the document's
-source (0 is best), `longest` its bytes, `newest` its creation in microseconds (unknown is the least integer)."""
+"""The values that each rule except `first` compares, for documents in ascending order: for `source` the rank of the
+document's source (0 is best), for `longest` its bytes, for `newest` its creation in microseconds (unknown is the least
+integer).
+"""
 
 _WORST = np.iinfo(np.int64).max
 _FIRST_CAPACITY = 1 << 10
@@ -113,7 +115,7 @@ class _Best:
         self._clusters = total
 
     def offer(self, members: Documents, roots: Documents, preferences: NDArray[np.int64]) -> None:
-        """Holds the best member of each cluster where it is better than the one held."""
+        """Replaces the held member of each cluster if a better one is offered."""
         rows = _winners(roots, preferences)
         clusters = np.searchsorted(self.roots, roots[rows].astype(np.uint64))
         columns = [*preferences, members.astype(np.int64)]

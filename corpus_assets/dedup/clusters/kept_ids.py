@@ -1,4 +1,4 @@
-"""Ids of the documents that are kept while others go: document number to id, as three arrays."""
+"""Ids of kept documents of clusters: document number to id, as three arrays."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from corpus_assets.dedup.documents.numbering import Numbering
 from resources.hashing import keyed_hashes
 
 IdTables = Callable[[int], tuple[NDArray[np.uint64], NDArray[np.uint8]]]
-"""For a shard's position: where each row's id ends, and the ids one after another."""
+"""For a shard's position: the end of each row's id, and the concatenated ids."""
 
 
 def ids_of(
@@ -29,7 +29,7 @@ def ids_of(
 
 
 class KeptIds:
-    """Looks up the id of a kept document in the arrays that were stored."""
+    """Looks up the id of a kept document in the stored arrays."""
 
     def __init__(self, documents: NDArray[Any], ends: NDArray[np.uint64], characters: NDArray[np.uint8]) -> None:
         self._documents = documents
@@ -37,7 +37,7 @@ class KeptIds:
         self._characters = characters
 
     def id_of(self, document: int) -> str:
-        """Returns the id of a document; `KeyError` if it is not kept for others."""
+        """Returns the id of a document; `KeyError` if it is not the kept one of a cluster."""
         place = int(np.searchsorted(self._documents, self._documents.dtype.type(document)))
         if place == len(self._documents) or int(self._documents[place]) != document:
             raise KeyError(document)

@@ -9,7 +9,7 @@ _OF_PLOTS = "matplotlib"
 
 
 def networkit() -> Any:
-    """Returns the package. Its plots load matplotlib and pandas, for half a second; it does without where they lack."""
+    """Returns the package. Its plots would load matplotlib and pandas for half a second; it works without them."""
     modules = cast(dict[str, ModuleType | None], sys.modules)
     hidden = _OF_PLOTS not in modules
     if hidden:

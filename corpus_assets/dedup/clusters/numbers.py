@@ -1,4 +1,4 @@
-"""Numbers of clusters for people: how large they are, which source repeats which, and how much of it is exact."""
+"""Numbers of clusters for people: their sizes, which source repeats which, and how many copies are exact."""
 
 from collections import Counter
 from typing import Any
@@ -25,10 +25,10 @@ class ClusterNumbers:
         self._pairs = {True: Counter[int](), False: Counter[int]()}
 
     def add(self, members: Documents, kept: Documents, sizes: Documents) -> None:
-        """Counts members (n,) with the document kept of each, and the size of its cluster."""
+        """Counts members (n,) with the kept document and the size of their clusters."""
         gone = members != kept
         powers = np.frexp(sizes[~gone].astype(np.float64))[1]
-        # Pairs and threes are counted apart: most clusters are that small.
+        # Pairs and triples are counted separately, since most clusters are that small.
         powers[sizes[~gone] == 2] = 1
         self._sizes.update(dict(zip(*map(np.ndarray.tolist, np.unique(powers, return_counts=True)), strict=True)))
         removed, instead = members[gone], kept[gone]
@@ -42,8 +42,8 @@ class ClusterNumbers:
         """Returns the numbers by the names under which they are recorded.
 
         cluster_sizes: clusters by their size. who_duplicates_whom: removed documents by their source and that of the
-        document kept. removed_exact: those by source whose text an earlier document has, or the one kept; removed_near:
-        the others.
+        kept document. removed_exact: removed documents, by source, whose text an earlier or the kept document has;
+        removed_near: the others.
         """
         whom: dict[str, dict[str, int]] = {}
         for pair, count in sorted((self._pairs[True] + self._pairs[False]).items()):
@@ -80,5 +80,5 @@ class ClusterNumbers:
 
 
 def _range(power: int) -> str:
-    """Returns sizes of so many bits in words; 1 stands for 2 alone, and 2 for 3."""
+    """Returns the sizes with so many bits in words; 1 stands for size 2 only, and 2 for size 3."""
     return str(power + 1) if power < 3 else f"{2 ** (power - 1)}-{2**power - 1}"

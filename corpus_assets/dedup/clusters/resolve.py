@@ -1,4 +1,4 @@
-"""From pairs to clusters with a document to keep: union-find, the keep rules, then the guard."""
+"""From pairs to clusters with a kept document: union-find, the keep rules, then the guard."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class _Gathered(NamedTuple):
 
 
 class Settled:
-    """Clusters of two documents and more, each with the document that is kept."""
+    """Clusters of two or more documents, each with its kept document."""
 
     def __init__(self, sets: UnionFind, rules: Sequence[Rule], facts: Facts) -> None:
         self._sets, self._rules, self._facts = sets, rules, facts
@@ -60,7 +60,7 @@ class Settled:
             yield members[together], kept[together], sizes[together]
 
     def joined(self) -> Iterator[tuple[Documents, NDArray[np.intp], Documents]]:
-        """Yields blocks of (members, positions of their clusters, sizes), as union-find joined them."""
+        """Yields blocks of (members, positions of their clusters, sizes) from union-find."""
         for members, roots, sizes in self._sets.clusters():
             yield members, self._places.of(roots), sizes
 
@@ -69,8 +69,8 @@ class Settled:
         return self._places.of(self._sets.root_of(documents))
 
     def kept_for_others(self) -> Documents:
-        """Returns the documents that are kept while others of their cluster go, ascending."""
-        # A document of a block is not alone in its cluster, and one of the cluster is kept.
+        """Returns the kept documents of clusters with removed ones, ascending."""
+        # Every document of a block has others in its cluster, of which one is kept.
         found = [members[members == kept] for members, kept, _ in self.blocks()]
         return np.concatenate([np.empty(0, self.roots.dtype), *found])
 
@@ -90,7 +90,7 @@ class Settled:
         return [(kept, -size, np.array(firsts[kept], dtype=self.roots.dtype)) for size, kept in found]
 
     def move(self, members: Documents, kept: Documents, sizes: NDArray[np.integer[Any]]) -> None:
-        """Puts documents into other groups, each with the document kept of its group and the size of that."""
+        """Moves documents to other groups, each with the kept document and the size of its group."""
         order = np.argsort(members)
         self._moved = members[order]
         self._moved_to = np.stack([kept, sizes.astype(kept.dtype)], axis=1)[order]
@@ -98,7 +98,7 @@ class Settled:
 
 @dataclass(frozen=True)
 class Scale:
-    """How many documents there are, how many bits a sketch has, and the means to work with them."""
+    """The number of documents and of bits per sketch, and the memory and files to work with."""
 
     total: int
     bits: int
@@ -108,10 +108,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class Pairs:
-    """What joined the clusters, in blocks (m, 2) that can be read again and again.
+    """The pairs that joined the clusters, in blocks (m, 2) that can be read repeatedly.
 
-    copies: the first document with a text, and a later one with the same. similar: all others; if `copies` has any,
-    between documents that are the first with their text.
+    copies: the first document with a text, and a later one with the same. similar: all others; if there are `copies`,
+    only between first documents with a text.
     """
 
     copies: Callable[[], Iterator[Edges]]
@@ -162,7 +162,7 @@ def _sizes(settled: Settled) -> NDArray[np.int64]:
 
 
 def _paired_with_kept(settled: Settled, pairs: Pairs, total: int) -> NDArray[np.uint8]:
-    """Returns a bitmap of the documents whose text makes a pair with that of the kept document of their cluster."""
+    """Returns a bitmap of the documents whose text is paired with that of the kept document of their cluster."""
     firsts = settled.kept.copy()
     for block in pairs.copies():
         places = settled.cluster_of(block[:, 1])
@@ -182,7 +182,7 @@ def _paired_with_kept(settled: Settled, pairs: Pairs, total: int) -> NDArray[np.
 
 
 def _lowest(settled: Settled, sketches: Column, scale: Scale, resembling: NDArray[np.uint8] | None) -> Agreements:
-    """Returns the least agreement with the document kept of any member of a cluster that is not `resembling` anyway."""
+    """Returns for each cluster the least agreement of a member with its kept document, without `resembling` members."""
     rows, half = range_rows(scale.bits), scale.memory // 2
     pairs = _with_kept(settled, rows, resembling)
     agreed = agreements(pairs, sketches.rows, scale.total, rows, memory=half, spill=scale.spill)
@@ -190,7 +190,7 @@ def _lowest(settled: Settled, sketches: Column, scale: Scale, resembling: NDArra
 
 
 def _with_kept(settled: Settled, rows: int, resembling: NDArray[np.uint8] | None) -> Iterator[tuple[int, Edges]]:
-    """Yields (range of the members, pairs (kept, member)) for all members that are not kept nor `resembling` anyway."""
+    """Yields (range of the members, pairs (kept, member)) for all members that are neither kept nor `resembling`."""
     for members, places, _ in settled.joined():
         kept = settled.kept[places]
         chosen = kept != members
@@ -208,7 +208,7 @@ def _gathered(settled: Settled, pairs: Pairs, suspicious: NDArray[np.intp], scal
     """Yields the suspicious clusters."""
     number = np.full(len(settled.roots), -1, dtype=np.int64)
     number[suspicious] = np.arange(len(suspicious))
-    # Many clusters share a bucket, since every full buffer holds an index of all buckets.
+    # Many clusters share a bucket, since every full buffer stores an index of all buckets.
     wide = max(-(-len(suspicious) // _MOST_BUCKETS), 1)
     count, share = -(-len(suspicious) // wide), scale.memory // 8
     member_type, link_type = (_record(settled.roots.dtype, columns) for columns in (1, 3))
@@ -238,7 +238,7 @@ def _sketched(clusters: Iterable[_Gathered], sketches: Column) -> Iterator[tuple
 
 
 def _batches(clusters: Iterable[_Gathered]) -> Iterator[list[_Gathered]]:
-    """Yields whole clusters in order, of `_DOCUMENTS_AT_ONCE` together at most; a larger one by itself."""
+    """Yields groups of whole clusters in order, of at most `_DOCUMENTS_AT_ONCE` documents; a larger cluster alone."""
     batch, documents = list[_Gathered](), 0
     for cluster in clusters:
         if batch and documents + len(cluster.members) > _DOCUMENTS_AT_ONCE:
@@ -251,7 +251,7 @@ def _batches(clusters: Iterable[_Gathered]) -> Iterator[list[_Gathered]]:
 
 
 def _with_sketches(batch: Sequence[_Gathered], sketches: Column) -> Iterator[tuple[_Gathered, Sketches]]:
-    """Yields the clusters of a batch, whose sketches are read in one pass over the shards."""
+    """Yields the clusters of a batch with their sketches, which are read in one pass over the shards."""
     documents = np.sort(np.concatenate([cluster.members for cluster in batch]))
     held = sketches.take(documents)
     for cluster in batch:
@@ -263,7 +263,7 @@ def _record(dtype: np.dtype[Any], columns: int) -> np.dtype[np.void]:
 
 
 def _put(buckets: Buckets, record: np.dtype[np.void], clusters: NDArray[np.int64], rows: Edges, wide: int) -> None:
-    """Adds the rows (n, columns) of those clusters that have a number."""
+    """Adds the rows (n, columns) of numbered clusters."""
     chosen = clusters >= 0
     records = np.empty(int(chosen.sum()), dtype=record)
     records["cluster"], records["row"] = clusters[chosen], rows[chosen]

@@ -12,9 +12,9 @@ _BLOCK = 1 << 18
 class UnionFind:
     """Disjoint sets over documents 0 to n - 1, merged edge by edge; the root of a set is its smallest number.
 
-    Holds 4 bytes per document (8 from 2^32 documents on), twice that while clusters are read. The clusters depend
-    only on the set of edges, not on their order or on how they come in batches. Method: hooking to the smaller root
-    with path halving (Tarjan 1984).
+    Holds 4 bytes per document (8 from 2^32 documents on), twice that while clusters are read. The clusters depend only
+    on the set of edges, not on their order or batches. Method: hooking to the smaller root with path halving (Tarjan
+    1984).
     """
 
     def __init__(self, n: int) -> None:
@@ -39,7 +39,7 @@ class UnionFind:
             merge(self._parents, np.ascontiguousarray(block, dtype=self._parents.dtype))
 
     def root_of(self, documents: Documents) -> Documents:
-        """Returns the smallest document of each document's cluster; its own number if it is in none."""
+        """Returns the smallest document of each document's cluster; the document itself if it is in none."""
         return self._roots(np.asarray(documents, dtype=self._parents.dtype))
 
     def clusters(self, block: int = 1 << 20) -> Iterator[tuple[Documents, Documents, Documents]]:
@@ -68,7 +68,7 @@ class UnionFind:
             documents = parents
 
     def _flatten(self) -> Documents:
-        """Hangs every document from its root; returns the documents per root, 0 for those that are not roots."""
+        """Makes the root the parent of every document; returns the documents per root, 0 for other documents."""
         from corpus_assets.dedup.kernels.forest import flatten
 
         sizes = np.zeros_like(self._parents)

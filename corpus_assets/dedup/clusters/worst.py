@@ -13,8 +13,9 @@ from resources.documents.names import shown_id
 
 WORST = 20
 MIN_JUDGED = 20
-"""A source of fewer documents is not judged by the share it loses: a single document is more than 5 % of it, and a
-handful of documents that are all copies of others is not unusual."""
+"""Fewest documents of a source whose loss is judged: of fewer, a single document is more than 5 %, and a handful of
+documents may all be copies of others.
+"""
 
 UNSUSPECTED = "not suspicious"
 _SAMPLES = 3
@@ -32,9 +33,9 @@ Place = tuple[str, int]
 class Worst:
     """The worst of the clusters added: most documents unlike the kept one first, then the largest, then the first.
 
-    Holds no more than `limit` clusters of a few numbers each; `examined` counts all by what was done with them. A
-    cluster that was not examined counts as if all its documents were unlike the kept one, since nobody knows.
-    `moved` counts the documents that left the cluster of a document they are unlike.
+    Holds no more than `limit` clusters of a few numbers each; `examined` counts all by what was done with them. An
+    unexamined cluster counts as if all its documents were unlike the kept one. `moved` counts the documents that left
+    the cluster of a document they are unlike.
     """
 
     def __init__(self, limit: int = WORST) -> None:
@@ -57,7 +58,7 @@ class Worst:
         del self._rows[self._limit :]
 
     def add_unsuspected(self, kept: int, size: int, members: NDArray[np.unsignedinteger[Any]]) -> None:
-        """Adds a large cluster that was not suspicious, with some of its members; it does not count as examined."""
+        """Adds a large unsuspicious cluster with some of its members; it does not count as examined."""
         samples = [{"document": number, "resemblance": None} for number in dict.fromkeys([kept, *members.tolist()])]
         figures = {"unlike": 0, "lowest": None, "density": None, "core": None, "groups": 1}
         row = {"cluster": int(members[0]), "size": size, "kept": kept, **figures}
@@ -65,13 +66,13 @@ class Worst:
             self._put(row | {"done": UNSUSPECTED, "samples": samples[:_SAMPLES]})
 
     def documents(self) -> list[int]:
-        """Returns the documents that `report` wants named, ascending."""
+        """Returns the documents that `report` needs to name, ascending."""
         return sorted({number for row in self._rows for number in (row["kept"], *_numbers(row))})
 
     def report(self, named: Callable[[int], Mapping[str, Any]], sources: Mapping[str, Mapping[str, int]]) -> Row:
         """Returns the clusters and the `losses` of the sources, ready for JSON.
 
-        `named` gives `source`, `id`, `shard` and `row` of the documents asked for by `documents`.
+        `named` gives `source`, `id`, `shard` and `row` of the `documents`.
         """
         clusters = [
             row | {"kept": dict(named(row["kept"])), "samples": [s | named(s["document"]) for s in row["samples"]]}
@@ -146,10 +147,10 @@ def sampled(report: Row) -> set[Place]:
 
 
 def render(report: Row, texts: Mapping[Place, str]) -> str:
-    """Returns the report as Markdown of at most 20,000 bytes, with the beginnings of the texts at hand.
+    """Returns the report as Markdown of at most 20,000 bytes, with the beginnings of the given texts.
 
-    Nothing in an id or a text acts as markup, and characters that do not print are replaced. Texts that do not fit are
-    left out and counted; those of the worst clusters come first.
+    Ids and texts are escaped, and characters that do not print are replaced. Texts that do not fit are left out and
+    counted; those of the worst clusters come first.
     """
     sections = [_clusters_table(report), _sources_table(report["sources"])]
     room = _MAX_BYTES - sum(len(section.encode()) for section in sections) - 200

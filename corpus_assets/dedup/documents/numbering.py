@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from resources.hashing import keyed_hash
 
 Documents = NDArray[np.unsignedinteger]
-"""Document numbers, of the type that `document_dtype` gives."""
+"""Document numbers, of the type given by `document_dtype`."""
 
 Edges = NDArray[np.unsignedinteger]
 """Pairs of document numbers, shape (pairs, 2)."""
 
 Span = tuple[int, int]
-"""The first of consecutive document numbers, and the one after the last."""
+"""The first of consecutive document numbers, and one past the last."""
 
 Clusters = NDArray[np.unsignedinteger]
-"""Rows of (member, kept, size of the cluster), sorted by member; shape (members, 3), of the numbers' own type."""
+"""Rows of (member, kept, size of the cluster), sorted by member; shape (members, 3), of the type of the numbers."""
 
 
 def document_dtype(total: int) -> np.dtype[Any]:
@@ -63,7 +63,7 @@ class Numbering:
 
     @cached_property
     def bounds(self) -> NDArray[np.uint64]:
-        """`starts` as an array; nobody may change it."""
+        """`starts` as an array, which must not be changed."""
         return np.asarray(self.starts, dtype=np.uint64)
 
     def table(self) -> list[dict[str, Any]]:
@@ -91,7 +91,7 @@ class Numbering:
     def block(self, clusters: Clusters, shard: str) -> Clusters:
         """Returns the rows of `clusters` whose members lie in one shard."""
         position = self._positions[shard]
-        # Numbers of another type would have numpy convert the whole column first.
+        # With numbers of another type numpy would convert the whole column first.
         bounds = self.bounds[position : position + 2].astype(clusters.dtype)
         start, end = np.searchsorted(clusters[:, 0], bounds)
         return clusters[start:end]
@@ -136,10 +136,10 @@ class Numbering:
 def removal_rows(
     numbering: Numbering, removed: NDArray[np.unsignedinteger], kept: NDArray[np.unsignedinteger], *more: NDArray[Any]
 ) -> NDArray[np.uint64]:
-    """Returns facts of removed documents (n,) and of those kept instead, shape (n, 3 + columns of `more`), uint64.
+    """Returns facts about removed documents (n,) and those kept instead, shape (n, 3 + columns of `more`), uint64.
 
-    They do not depend on document numbers: row of the removed document in its shard, hash of the kept document's
-    shard key, its row there.
+    They do not depend on document numbers: row of the removed document in its shard, hash of the kept document's shard
+    key, its row there.
     """
     shards = numbering.shards_of(kept)
     names = numbering.key_hashes[shards]
@@ -149,7 +149,7 @@ def removal_rows(
 
 
 class ShardMarks:
-    """A digest per shard of facts about its documents, in document order; the cuts into blocks do not matter."""
+    """A digest per shard of facts about its documents, in document order, independent of the blocks."""
 
     def __init__(self, numbering: Numbering) -> None:
         self._numbering = numbering
@@ -175,7 +175,7 @@ def shard_source(shard: str) -> str:
 
 
 def cluster_id(shard: str, row: int) -> str:
-    """Returns the name of the cluster that keeps this document: 16 hex digits, which do not depend on other shards."""
+    """Returns the name of the cluster of this kept document: 16 hex digits, independent of other shards."""
     return f"{keyed_hash('cluster', 0, shard, row):016x}"
 
 

@@ -1,4 +1,4 @@
-"""Positions of documents in an ascending list of millions, by a bitmap of all documents instead of a search."""
+"""Positions of documents in an ascending list of millions, from a bitmap of all documents instead of a search."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ranges of text digests and of document numbers: each is one partition of a stage that looks at the whole corpus."""
+"""Ranges of text digests and of document numbers: each is one partition of a stage over the whole corpus."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ class DocumentRanges:
         return max(-(-self.total // self.count), 1)
 
     def span(self, number: int) -> Span:
-        """Returns the first number in a range, and the one after its last."""
+        """Returns the first number in a range, and one past its last."""
         return min(number * self.width, self.total), min((number + 1) * self.width, self.total)
 
     def of(self, documents: NDArray[np.unsignedinteger]) -> NDArray[np.unsignedinteger[Any]]:
@@ -41,7 +41,7 @@ def digest_rows(rows: int) -> np.dtype[Any]:
 def by_digest(
     digests: NDArray[np.uint8], takes_part: NDArray[np.bool_], count: int
 ) -> tuple[NDArray[np.void], list[int]]:
-    """Returns the (digest, row) of the texts that take part, by range of digest, and where each of the ranges starts.
+    """Returns the (digest, row) of the included texts, by range of digest, and the start of each range.
 
     `digests` (n, 32) and `takes_part` (n,) are those of a shard's rows; ranges share the values of the first eight
     bytes equally. The starts are `count` + 1 numbers. Within a range texts are sorted by these bytes, then by row.

@@ -16,7 +16,7 @@ def agreeing_bits(left: NDArray[U64], right: NDArray[U64]) -> int:
     """Returns in how many bits two sketches (words,) agree."""
     count = U64(0)
     for word in range(right.size):
-        # LLVM recognises this sideways addition and uses the processor's own instruction, on whole vectors.
+        # LLVM recognises this addition of bits and uses the processor's instruction for it, on whole vectors.
         same = ~(left[word] ^ right[word])
         same -= (same >> U64(1)) & _ODD
         same = (same & _PAIRS) + ((same >> U64(2)) & _PAIRS)
@@ -41,7 +41,7 @@ def agreeing(
 @ahead("uint64[::1], uint64[::1]")
 @kernel
 def common(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> int:
-    """Returns how many members two sets have in common; each is sorted and without repeats."""
+    """Returns the number of common members of two sorted sets without repeats. It walks both once, like a merge."""
     count = 0
     i = 0
     j = 0

@@ -1,4 +1,7 @@
-"""Union-find, compiled: sets as trees of parents, in which a parent never has a larger number than its child."""
+"""Union-find, compiled: sets are trees in which a parent never has a larger number than its child.
+
+So one ascending pass can flatten all trees, and the root is the smallest number.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +30,9 @@ def merge(parents: NDArray[np.unsignedinteger], edges: NDArray[np.unsignedintege
 @ahead("uint32[::1], uint32[::1]")
 @kernel
 def flatten(parents: NDArray[np.unsignedinteger], sizes: NDArray[np.unsignedinteger]) -> None:
-    """Hangs every document from its root, and counts the documents of each root into `sizes`, given as zeros."""
+    """Makes the root the parent of every document, and counts the documents of each root in `sizes`, given as zeros."""
     for document in range(parents.size):
-        # A parent has a smaller number, so it already hangs from its root.
+        # A parent has a smaller number, so its own parent is already the root.
         root = parents[parents[document]]
         parents[document] = root
         sizes[root] += 1

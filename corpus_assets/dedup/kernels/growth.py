@@ -18,7 +18,7 @@ def grow(
 ) -> NDArray[np.int64]:
     """Returns the group of each node, shape (n,), numbered in the order of their leaders.
 
-    `order` are the nodes, best first; `links` are (starts, neighbours): those of node i lie from `starts[i]` to
+    `order` are the nodes, best first; `links` are (starts, neighbours): those of node i are from `starts[i]` to
     `starts[i + 1]`. A node joins a leader when `least` bits or more of their sketches (n, words) agree or, if `paired`,
     when it is a neighbour of the leader.
     """

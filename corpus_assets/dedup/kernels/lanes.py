@@ -1,6 +1,6 @@
 """SHA-1 of the shingles of many documents, a tile of neighbouring shingles at a time: a shingle is a lane.
 
-Neighbours are about equally long, so the longest of a tile decides which kernel hashes all of it.
+Neighbours have similar lengths, so the longest of a tile decides which kernel hashes the whole tile.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ from resources.kernels.jit import ahead, helper, inlined, kernel, merged
 
 U32 = np.uint32
 Buffers = tuple[NDArray[U32], NDArray[U32]]
-"""The words from each byte of a tile's text on, and those of the padded messages, (words, lanes)."""
+"""The words that start at each byte of a tile's text, and those of the padded messages, (words, lanes)."""
 
 _PADDING = 32
-# Not a power of two: the words of one lane would then compete for the same lines of the first cache.
+# Not a power of two, because the words of one lane would then compete for the same lines of the first cache.
 _LANES = 480
 _SHORT, _HALF, _BLOCK = 15, 31, 55
 
@@ -28,7 +28,7 @@ def hash_shingles(
     """Hashes each shingle of each document text[bounds[d]:bounds[d + 1]]: first four bytes of SHA-1, little-endian.
 
     Returns hashes and firsts (as long as `bounds`): those of document d are hashes[firsts[d]:firsts[d + 1]], the last
-    one repeated up to a multiple of 32, so that no loop over them has a remainder.
+    one repeated up to a multiple of 32, so that loops over them have no remainder.
     """
     hashes = np.empty(text.size + _PADDING * (bounds.size - 1), dtype=U32)
     firsts = np.zeros(bounds.size, dtype=np.int64)
@@ -107,7 +107,7 @@ def _fill(
     """Writes `rows` words of each padded message, and its length in bits; `sizes` are (shortest length, rows)."""
     starts, ends = windows
     shortest, rows = sizes
-    # LLVM knows that arrays made here overlap no others, so it vectorises the loops.
+    # LLVM knows that arrays created here do not overlap others, so it vectorises the loops.
     offsets, lengths = np.empty(_LANES, U32), np.empty(_LANES, U32)
     for i in range(starts.size):
         offsets[i] = starts[i] - starts[0]
@@ -166,7 +166,7 @@ def _hash_longs(
     words: NDArray[U32],
     hashes: NDArray[U32],
 ) -> None:
-    """Hashes block by block; the last message takes the lane of one that has ended, so that no lane is idle."""
+    """Hashes block by block; when a message ends, the last one moves to its lane, so that no lane is idle."""
     lanes = windows[0].size
     spans = np.empty((3, lanes), dtype=np.int64)
     for i in range(lanes):

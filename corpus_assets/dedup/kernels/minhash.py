@@ -1,4 +1,4 @@
-"""Smallest value of every permutation over the hashes of each document (datasketch's families)."""
+"""The smallest value of every permutation over the hashes of each document (datasketch's families)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ def smallest_affine(
 ) -> None:
     """Lowers signatures (documents, permutations) to (a * fmix32(h) + b) mod 2^32 of hashes[firsts[d]:firsts[d + 1]].
 
-    Overwrites the hashes. A step of them stays in the first cache while every permutation passes over it.
+    Overwrites the hashes. They are processed in steps, so that a step stays in the first cache for all permutations.
     """
     for document in range(firsts.size - 1):
         for first in range(firsts[document], firsts[document + 1], _STEP):

@@ -10,7 +10,7 @@ from resources.kernels.jit import ahead, helper, inlined, kernel
 U32 = np.uint32
 U64 = np.uint64
 Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
-"""Texts that lie one after the other, and where each starts and the last ends: (documents + 1,)."""
+"""Concatenated texts, and the starts of each and the end of the last: (documents + 1,)."""
 Shingling = tuple[int, int, U64, U64]
 """1 for words or 0 for code points, the width, and the salts of signatures and of sketches."""
 
@@ -37,7 +37,7 @@ def sign_and_sketch(
     """Fills signatures (documents, bins), all NO_SHINGLE before, and sketches (documents, bins / 64), all zeros before.
 
     A sketch holds the lowest bits of a second signature. Both have their own salt, number of bins and `rotations`, and
-    share the pass over the text; those without columns cost nothing.
+    share the pass over the text; outputs without columns cost nothing.
     """
     text, bounds = texts
     by_word, width, salt, sketch_salt = shingling
@@ -46,7 +46,7 @@ def sign_and_sketch(
     hashes = np.empty(_STEP, dtype=U64)
     before = np.empty(signatures.shape[1], dtype=U32)
     bins = np.empty(64 * words, dtype=U32)
-    # Twice in a row and one more, so that rotated words need no remainder.
+    # Two copies and one word more, so that rotations need no modulo.
     taken = np.empty(2 * words + 1, dtype=U64)
     lowest = np.empty(2 * words + 1, dtype=U64)
     filled = np.empty(words, dtype=U64)
@@ -103,7 +103,7 @@ def _densify(before: NDArray[U32], rotations: NDArray[np.int64], signature: NDAr
 
 @helper
 def _pack(bins: NDArray[U32], taken: NDArray[U64], lowest: NDArray[U64]) -> None:
-    """Writes which bins have a value, and the lowest bits of those, as words: twice, and the first word once more."""
+    """Writes as words which bins have a value, and their lowest bits: two copies, and the first word again."""
     words = bins.size // 64
     for word in range(words):
         has, bits = U64(0), U64(0)
@@ -126,12 +126,12 @@ def _densify_bits(
     filled: NDArray[U64],
     sketch: NDArray[U64],
 ) -> None:
-    """Gives each bin that is not `filled` the bit of the first taken one; `_pack` made `taken` and `lowest`."""
+    """Gives each bin that is not `filled` the bit of the first taken one; `taken` and `lowest` come from `_pack`."""
     attempt = 0
     while not _full(filled):
         ahead, shift = rotations[attempt] >> 6, U64(rotations[attempt] & 63)
         attempt += 1
-        # Slices, so that no index can be negative and the loop is one of vectors.
+        # Slices, so that no index can be negative and the loop is vectorised.
         has, after = taken[ahead:], taken[ahead + 1 :]
         bit, bit_after = lowest[ahead:], lowest[ahead + 1 :]
         for word in range(filled.size):
@@ -142,7 +142,7 @@ def _densify_bits(
 @inlined
 def _shifted(low: U64, high: U64, shift: U64) -> U64:
     """Returns the 64 bits of two words that start at bit `shift`."""
-    # In two steps, since a word cannot be shifted by 64 places.
+    # In two steps, since a word cannot be shifted by 64 bits.
     return (low >> shift) | ((high << _ONE) << (U64(63) - shift))
 
 

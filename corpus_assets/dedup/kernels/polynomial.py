@@ -14,9 +14,9 @@ from resources.kernels.jit import ahead, helper, inlined, kernel
 
 U64 = np.uint64
 Window = tuple[U64, U64, int, int]
-"""Polynomial of a window, MULTIPLIER to the power of its width, its first byte and the one past it.
+"""Polynomial of a window, MULTIPLIER to the power of its width, its first byte and one past its last.
 
-After the last window of a text the end is one past that of the text.
+After the last window of a text, the end is one past that of the text.
 """
 
 _FACTOR = U64(MULTIPLIER)
@@ -28,7 +28,7 @@ _ONE = U64(1)
 
 @inlined
 def mix64(value: U64) -> U64:
-    """Returns what `one_permutation.mix64` returns."""
+    """The compiled form of `one_permutation.mix64`."""
     value = (value ^ (value >> _HALF)) * _MIX
     value = (value ^ (value >> _HALF)) * _MIX
     return value ^ (value >> _HALF)
@@ -64,9 +64,9 @@ def begin(text: NDArray[np.uint8], start: int, stop: int, by_word: int, width: i
 
 @helper
 def slide(text: NDArray[np.uint8], stop: int, by_word: int, window: Window, out: NDArray[U64]) -> tuple[int, Window]:
-    """Writes the polynomials of this window and those after it until `out` is full or the text ends at `stop`.
+    """Writes the polynomials of this and the next windows until `out` is full or the text ends at `stop`.
 
-    Returns how many it wrote, and the window to go on with.
+    Returns their number, and the window to continue with.
     """
     state, weight, start, end = window
     count = 0

@@ -1,7 +1,7 @@
 """SHA-1 of many messages at once (FIPS 180-4): a message is a lane, and LLVM keeps lanes in vector registers.
 
-Arrays are (words, lanes), so that neighbouring lanes lie together. numba widens uint32 arithmetic to 64 bits, hence
-the cast after every operation.
+Arrays are (words, lanes), so that neighbouring lanes are adjacent in memory. numba widens uint32 arithmetic to 64 bits,
+hence the cast after every operation.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ Block = tuple[Four, Four, Four, Four]
 
 _A, _B, _C, _D, _E = U32(0x67452301), U32(0xEFCDAB89), U32(0x98BADCFE), U32(0x10325476), U32(0xC3D2E1F0)
 _ZERO = U32(0)
-# Typed: numba would compile each function anew for every plain number that it is called with.
+# Typed, because numba would compile each function again for every plain number in a call.
 _K1, _K2, _K3, _K4 = U32(0x5A827999), U32(0x6ED9EBA1), U32(0x8F1BBCDC), U32(0xCA62C1D6)
 
 

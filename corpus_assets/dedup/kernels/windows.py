@@ -10,9 +10,9 @@ _RUN = 32
 
 @inlined
 def unit_end(text: NDArray[np.uint8], start: int, stop: int, by_word: int) -> int:
-    """Returns where the unit that starts at byte `start` ends; the text ends at `stop`, words end at single spaces."""
+    """Returns the end of the unit that starts at byte `start`; the text ends at `stop`, words end at single spaces."""
     if not by_word:
-        # From the lead byte and without branches: in mixed scripts half of them would be mispredicted.
+        # From the lead byte and without branches, half of which would be mispredicted in mixed scripts.
         lead = text[start]
         return start + 1 + int(lead >= 0xC0) + int(lead >= 0xE0) + int(lead >= 0xF0)
     end = start + 1
@@ -23,9 +23,9 @@ def unit_end(text: NDArray[np.uint8], start: int, stop: int, by_word: int) -> in
 
 @kernel
 def unit_starts(text: NDArray[np.uint8], start: int, stop: int, by_word: int, starts: NDArray[np.int64]) -> int:
-    """Writes where the units of text[start:stop] start, as many as fit; returns how many it wrote.
+    """Writes the starts of the units of text[start:stop], as many as fit; returns their number.
 
-    With room left, the start of a unit past the end follows: unit i ends at starts[i + 1] - by_word.
+    If there is room, the start of a unit past the end follows, so that unit i ends at starts[i + 1] - by_word.
     """
     if start >= stop:
         return 0
@@ -52,7 +52,7 @@ def unit_starts(text: NDArray[np.uint8], start: int, stop: int, by_word: int, st
 @inlined
 def _is_ascii(text: NDArray[np.uint8], position: int) -> bool:
     """Returns whether a run of bytes from `position` on is ASCII."""
-    # Unsigned indices, here and below, spare the check for negative ones.
+    # Unsigned indices, here and below, need no check for negative values.
     first = np.uint64(position)
     seen = np.uint8(0)
     for i in range(_RUN):
@@ -62,7 +62,7 @@ def _is_ascii(text: NDArray[np.uint8], position: int) -> bool:
 
 @inlined
 def _leads(text: NDArray[np.uint8], run: tuple[int, int], starts: NDArray[np.int64], found: int) -> np.int64:
-    """Writes where code points start in a run (position, bytes), from starts[found] on; returns how many there are."""
+    """Writes the starts of code points in a run (position, bytes), from starts[found] on; returns their number."""
     position, count = np.uint64(run[0]), np.uint64(found)
     for _ in range(run[1]):
         starts[count] = position
@@ -73,7 +73,7 @@ def _leads(text: NDArray[np.uint8], run: tuple[int, int], starts: NDArray[np.int
 
 @inlined
 def _spaces(text: NDArray[np.uint8], run: tuple[int, int], starts: NDArray[np.int64], found: int) -> np.int64:
-    """Writes where words start after spaces, as `_leads` does for code points."""
+    """Writes the starts of words after spaces, like `_leads` for code points."""
     position, count = np.uint64(run[0]), np.uint64(found)
     for _ in range(run[1]):
         is_space = text[position] == 32

@@ -30,12 +30,12 @@ _EVERY_WORD = (0, 2**_WORD_BITS - 1)
 
 
 class TooManyDocumentsError(CorpusError):
-    """There are more documents than the numbers in use can name."""
+    """There are more documents than the type of their numbers can count."""
 
 
 @dataclass(frozen=True)
 class KeyedRows:
-    """Keys (n, words) and the numbers (n,) of the documents that have them; those of equal keys ascend."""
+    """Keys (n, words) and the numbers (n,) of their documents, which ascend for equal keys."""
 
     words: Words
     documents: Documents
@@ -46,7 +46,7 @@ class KeyedRows:
 
 @dataclass(frozen=True)
 class _Limits:
-    """Rows that may be worked on at once, rows per block of a stream, and where the rest goes."""
+    """Most rows in memory, rows per block of a stream, and files for the rest."""
 
     rows: int
     block: int
@@ -55,7 +55,7 @@ class _Limits:
 
     @classmethod
     def of(cls, memory: int, row_bytes: int, spill: Spill, chain: bool) -> "_Limits":
-        # At the peak: the rows twice, and three words of sorting per row.
+        # At the peak, memory holds the rows twice, and three words of sorting per row.
         rows = max(memory // (2 * row_bytes + 48), 1)
         return cls(rows, max(min(rows // _HELD_BLOCKS, _BLOCK_ROWS), 1), spill, chain)
 
@@ -90,7 +90,7 @@ def equal_rows(
 ) -> Iterator[Edges]:
     """Yields the edges of `star_pairs` for keys of several words: blocks of (keys (n, words), document numbers (n,)).
 
-    The numbers of documents with equal keys ascend through all blocks; whatever key they have, documents take part.
+    The numbers of documents with equal keys ascend through all blocks; no key is excluded.
     """
     limits = _limits(memory, words, dtype, spill, chain)
     return _pairs(_joined(_blocks(rows, limits.block), limits.block), limits, _record(words, dtype))
@@ -113,7 +113,7 @@ def _blocks(rows: Iterable[tuple[Words, Documents]], most: int) -> Iterator[Keye
 
 
 def _together(shards: Iterable[Words], most: int) -> Iterator[Words]:
-    """Yields the keys of small shards together, `most` at a time; those of larger ones alone."""
+    """Yields the keys of small shards joined, up to `most` at a time; those of larger ones alone."""
     held: list[Words] = []
     rows = 0
     for shard in shards:
@@ -131,7 +131,7 @@ def _as_one(shards: Sequence[Words]) -> Words:
 
 
 def _numbered(shards: Iterable[Words], block: int, dtype: np.dtype[Any]) -> Iterator[KeyedRows]:
-    """Yields the rows that take part, in blocks of document order."""
+    """Yields the rows with a key, in blocks of document order."""
     first = 0
     for shard in shards:
         if first + len(shard) > np.iinfo(dtype).max + 1:
@@ -175,6 +175,7 @@ def _pairs(
 ) -> Iterator[Edges]:
     """Yields edges of rows that agree in all words before `word`, and whose `word` lies in `span`, ends included."""
     low, high = span
+    # Rows of one value cannot be split by this word, only by the next; rows equal in all words are one bucket.
     while low == high:
         word, (low, high) = word + 1, _EVERY_WORD
         if word == record["words"].shape[0]:
@@ -210,7 +211,7 @@ def _pairs_in_memory(rows: KeyedRows, word: int, limits: _Limits) -> Iterator[Ed
     repeated = _repeated(np.ascontiguousarray(rows.words[:, word]))
     keys, documents = rows.words[repeated, word:], rows.documents[repeated]
     del rows, repeated
-    # Nearly in order already, which a stable sort makes use of; equal keys stay in document order.
+    # Nearly in order already, which a stable sort exploits; equal keys stay in document order.
     order = np.lexsort(keys.T[::-1])
     keys, documents = keys[order], documents[order]
     leads = np.ones(len(keys), dtype=np.bool_)
@@ -219,11 +220,13 @@ def _pairs_in_memory(rows: KeyedRows, word: int, limits: _Limits) -> Iterator[Ed
 
 
 def _repeated(keys: Words) -> NDArray[np.int64]:
-    """Returns rows that share the leading bits of their key, by these bits, then row: all with equal keys among them.
+    """Returns the rows that share the leading bits of their key with another, by these bits, then row.
 
-    Sorting whole words beats sorting indices several times: the bits that no row number needs hold the key's leading
-    bits, past those that all keys have in common. Rows that share these bits may still have different keys.
+    Sorting whole words is several times as fast as sorting indices: a row number takes the low bits, and the key's
+    leading bits, without those common to all keys, the others. All rows with equal keys are returned; rows that share
+    these bits may still have different keys.
     """
+    # Key and row number share one word, so that sorting moves no second array and needs no indices.
     row_bits = (len(keys) - 1).bit_length()
     common = _WORD_BITS - int(np.bitwise_xor(keys.min(), keys.max())).bit_length()
     rows_mask = np.uint64((1 << row_bits) - 1)
@@ -255,6 +258,7 @@ def _edges(documents: Documents, leads: NDArray[np.bool_], limits: _Limits) -> I
         if not limits.chain:
             yield np.stack([documents[firsts], documents[later]], axis=1)
             continue
+        # The second document of a bucket has its first one as neighbour: that edge is there already.
         ends = np.stack([firsts, later, later - 1, later], axis=1).reshape(-1, 2)
         new = np.ones(len(ends), dtype=np.bool_)
         new[1::2] = later - 1 != firsts
@@ -263,11 +267,12 @@ def _edges(documents: Documents, leads: NDArray[np.bool_], limits: _Limits) -> I
 
 def _pairs_of_one_key(blocks: Iterator[KeyedRows], limits: _Limits) -> Iterator[Edges]:
     """Yields the edges of a single bucket of any size, in constant memory."""
+    # Of the blocks before, later edges need only the first document and, for chains, the last one.
     ends = np.empty(0, dtype=np.uint64)
     for block in blocks:
         documents = np.concatenate([ends.astype(block.documents.dtype), block.documents])
         leads = np.arange(len(documents)) == 0
-        # An edge between the ends of the blocks before has already been given.
+        # The edge between the ends of earlier blocks has already been yielded.
         given = max(len(ends) - 1, 0)
         for edges in _edges(documents, leads, limits):
             yield edges[given:]
@@ -315,6 +320,7 @@ def _split(
                     if number not in buckets:
                         buckets[number] = _Bucket(files.enter_context(limits.spill()))
                     buckets[number].append(records[start:end], word)
+        # One after the other, in the order of keys: so the edges are ordered, and each file is gone before the next.
         for _, bucket in sorted(buckets.items()):
             rows = bucket.blocks(limits.block, record)
             yield from _pairs(rows, limits, record, word, (bucket.low, bucket.high))

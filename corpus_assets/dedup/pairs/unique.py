@@ -45,7 +45,7 @@ class _Coding:
             wrong = pairs[(first >= later) | (later < self.start) | (later >= self.total)][0].tolist()
             documents = f"documents {self.start} to {self.total}" if self.start else f"{self.total} documents"
             raise ValueError(f"pair {wrong}: valid is [first, later], first before later, of {documents}")
-        # Documents are fewer than 2^32 where they are named by 32 bits, and a range is no longer than the corpus.
+        # With 32-bit numbers there are fewer than 2^32 documents, and a range is no longer than the corpus.
         rows = later.dtype.type(min(self.range_rows, max(self.total, 1)))
         later = later - later.dtype.type(self.start)
         numbers = later // rows
@@ -67,12 +67,11 @@ def unique_pairs(
 ) -> Iterator[tuple[int, Edges]]:
     """Yields each pair of `blocks` (m, 2) once, as (range, pairs (k, 2)), sorted by later, then first document.
 
-    A pair is [first, later] with first < later < `total`, else `ValueError`. Range r is that of later documents
-    r * `range_rows` to (r + 1) * `range_rows`. Ranges ascend; one may come in several blocks, so that the pairs,
-    concatenated, are sorted as a whole; they depend neither on `memory` (bytes of working set) nor on how `blocks` are
-    cut or ordered. `dtype` of the pairs as of all document numbers.
-
-    span: first number, and the one after the last, of which all later documents are; ranges are counted from its start.
+    A pair is [first, later] with first < later < `total`, else `ValueError`. Range r is that of later documents r *
+    `range_rows` to (r + 1) * `range_rows`. Ranges ascend; one may come in several blocks, so that the pairs,
+    concatenated, are sorted as a whole; they depend neither on `memory` (bytes of working set) nor on the cuts or order
+    of `blocks`. `dtype`: of the document numbers. span: first number and one past the last of all later documents;
+    ranges are counted from its start.
     """
     start, stop = span or (0, total)
     coding = _Coding(total, range_rows, start)
@@ -85,7 +84,7 @@ def unique_pairs(
 
 
 def _sorted_unique(buckets: Buckets, number: int, coding: _Coding, memory: int) -> Iterator[NDArray[np.uint64]]:
-    """Yields the distinct keys of a bucket, ascending; reads one that is too large once per slice of its range."""
+    """Yields the distinct keys of a bucket, ascending; reads a too large bucket once per slice of its range."""
     size = buckets.size(number)
     slices = min(-(-size * _WORKING_BYTES // max(memory, 1)), coding.range_rows)
     step = -(-coding.range_rows // max(slices, 1)) << coding.bits

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NO_KEY = 0
-"""Key of a row that takes no part in pairing."""
+"""Key of a row that is excluded from pairing."""
 
 _ROWS_PER_BLOCK = 1 << 10
 _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -42,9 +42,9 @@ def band_keys(
 def _digests(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Returns the digests (bands, n) of 32-bit values (bands, rows, n), two values per round.
 
-    A round is one-to-one in the state and in the values it takes up, so bands that differ in one round only never
-    collide. Multipliers and shifts: splitmix64's (Steele, Lea and Flood 2014), which also spread a last difference
-    over the leading bits, by which keys are later bucketed.
+    A round is a bijection of the state for given values, and of the values for a given state, so bands that differ in
+    one round only never collide. Multipliers and shifts are those of splitmix64 (Steele, Lea and Flood 2014). They also
+    spread a late difference over the leading bits, by which keys are bucketed later.
     """
     rows = values.shape[1]
     state = np.full((values.shape[0], values.shape[2]), rows, dtype=np.uint64)

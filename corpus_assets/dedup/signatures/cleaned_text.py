@@ -25,10 +25,10 @@ def clean_batch(texts: Texts) -> Texts:
 
 
 def _cleaned(texts: Texts) -> tuple[Texts, NDArray[np.bool_]]:
-    """Returns texts as the table cleans them, and which of them it cannot clean."""
+    """Returns texts cleaned by the table, and which of them it cannot clean."""
     from corpus_assets.dedup.kernels.cleaning import clean as fill
 
-    # One byte more than there can be: what is written last may be dropped again.
+    # One byte of room more, because the last byte written may be dropped again.
     cleaned = Texts(np.empty(len(texts.characters) + 1, dtype=np.uint8), np.empty_like(texts.bounds))
     beyond = np.empty(len(texts.bounds) - 1, dtype=np.bool_)
     fill(((texts.characters, texts.bounds), (cleaned.characters, cleaned.bounds)), _classes(), beyond)
@@ -43,7 +43,8 @@ def _lower(text: bytes) -> bytes:
 def _classes() -> NDArray[np.uint32]:
     """Returns a table of cleaned code points below 0x20000, past which none has case; BEYOND is left to `str.lower`.
 
-    Such a code point turns into several or more bytes; or it is a sigma, which depends on its neighbours.
+    The lower case of such a code point has several code points or more bytes; or it is a sigma, which depends on its
+    neighbours.
     """
     from corpus_assets.dedup.kernels.cleaning import BEYOND
 

@@ -66,7 +66,8 @@ def _one_permutation(
 ) -> None:
     """Fills sketches (texts, bits / 8), all zeros before, of cleaned texts, and the signatures if they are of `oph`.
 
-    A bit is the lowest one of a slot of the one-permutation signature of so many bins, over the shingles of `scheme`.
+    Each bit is the lowest one of a slot of the one-permutation signature with so many bins, over the shingles of
+    `scheme`.
     """
     from corpus_assets.dedup.kernels.oph import sign_and_sketch as fill
 
@@ -94,7 +95,7 @@ def _minhash(
 @lru_cache
 def _permutations(scheme: SignatureScheme) -> tuple[NDArray[np.unsignedinteger], NDArray[np.unsignedinteger]]:
     """Returns the factors and terms of datasketch's permutations, each of shape (permutations,)."""
-    # datasketch brings scipy along; the asset graph should load without it.
+    # Imported late: datasketch loads scipy, which the asset graph should not.
     from datasketch import MinHash
 
     factors, terms = MinHash(num_perm=scheme.permutations, seed=scheme.seed, scheme=scheme.family).permutations

@@ -1,9 +1,9 @@
 """One-permutation hashing with optimal densification (Shrivastava, ICML 2017): its definition, salts and rotations.
 
-The high half of a salted 64-bit hash says the bin, the low half is the value; a bin holds the smallest value in it.
-An empty bin copies the first bin that is not empty, of those which lie `rotations(bins, salt)` places after it. The
-two sides of a comparison thus look at the same places in the same order, and the share of equal slots estimates
-Jaccard similarity without bias. A text without a shingle has NO_SHINGLE in every bin. Code: kernels/oph.py.
+The high half of a salted 64-bit hash gives the bin, the low half the value; a bin holds its smallest value. An empty
+bin copies the first nonempty bin at a distance of `rotations(bins, salt)`, tried in order. Thus both sides of a
+comparison try the same bins in the same order, and the share of equal slots is an unbiased estimate of Jaccard
+similarity. A text without a shingle has NO_SHINGLE in every bin. Code: kernels/oph.py.
 """
 
 from functools import lru_cache
@@ -22,23 +22,23 @@ def salt_of(seed: int) -> int:
 
 
 def sketch_salt(seed: int) -> int:
-    """Returns the salt of sketches, other than `salt_of`: the hashes that check candidates did not choose them."""
+    """Returns the salt of sketches, unlike `salt_of`: the hashes that chose candidates must not check them."""
     return _mixed(salt_of(seed) ^ _SKETCH)
 
 
 @lru_cache
 def rotations(bins: int, salt: int) -> NDArray[np.int64]:
-    """Returns where an empty bin looks for a value, attempt by attempt: 1 to bins - 1 in random order.
+    """Returns the distances at which an empty bin looks for a value, attempt by attempt: 1 to bins - 1 in random order.
 
-    The same for all bins, so that an attempt moves whole words of them, and without repeats, so that the last attempt
-    has looked everywhere.
+    They are the same for all bins, so that an attempt moves whole words of bins, and do not repeat, so that the
+    attempts cover all bins.
     """
     steps = np.arange(1, bins, dtype=np.uint64)
     return np.argsort(mix64(steps * np.uint64(MULTIPLIER) ^ np.uint64(salt)), kind="stable") + 1
 
 
 def mix64(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Returns a bijection of 64-bit integers in which every bit of the input moves every bit of the output."""
+    """Applies a bijection of 64-bit integers in which every input bit affects every output bit."""
     half = np.uint64(32)
     values = (values ^ (values >> half)) * np.uint64(MIX)
     values = (values ^ (values >> half)) * np.uint64(MIX)

@@ -1,4 +1,4 @@
-"""The scheme of a signature: everything that it depends on except the text."""
+"""The scheme of a signature: everything except the text that it depends on."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -30,7 +30,7 @@ class SignatureScheme:
 
 @dataclass(frozen=True)
 class Sketched:
-    """The scheme that is stored next to the arrays of a shard: that of its signatures, and the bits of its sketches."""
+    """The scheme stored next to the arrays of a shard: that of its signatures, and the bits of its sketches."""
 
     scheme: SignatureScheme
     bits: int
@@ -41,7 +41,7 @@ class Sketched:
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> "Sketched":
-        """Returns the scheme that `described` made these values of."""
+        """Returns the scheme from values of `described`."""
         return cls(
             SignatureScheme(**{key: value for key, value in values.items() if key != "sketch"}), values["sketch"]
         )

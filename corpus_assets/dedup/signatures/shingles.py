@@ -19,13 +19,13 @@ def cleaned_bytes(text: str) -> bytes:
 
 
 def shingle_hashes(cleaned: bytes, scheme: SignatureScheme) -> NDArray[np.uint64]:
-    """Returns the sorted unique hashes of the shingles of cleaned bytes; of `scheme` only unit and width count.
+    """Returns the sorted unique hashes of the shingles of cleaned bytes, for the unit and width of `scheme`.
 
     Equal shingles have equal hashes everywhere; different ones share a hash with a chance of about 2^-64.
     """
     from corpus_assets.dedup.kernels.polynomial import hash_windows
 
-    # Not read-only: numba would compile the kernels anew for such an array.
+    # Writable, because numba would compile the kernels again for a read-only array.
     text = np.frombuffer(bytearray(cleaned), dtype=np.uint8)
     hashes = np.zeros(max(0, _count_units(text, scheme.unit) - scheme.width + 1), dtype=np.uint64)
     hash_windows(text, int(scheme.unit == "word"), scheme.width, np.uint64(0), hashes)

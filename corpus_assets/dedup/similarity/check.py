@@ -1,4 +1,4 @@
-"""From candidates to duplicate pairs: each pair once, checked as the configuration says."""
+"""From candidates to duplicate pairs: each pair is checked once, as configured."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -15,14 +15,14 @@ from corpus_assets.dedup.similarity.jaccard import exact_similarities, wanted
 from resources.spill import Spill
 
 Texts = Callable[[NDArray[np.uint8]], Iterable[tuple[int, str]]]
-"""(document number, text) of the documents a bitmap of `wanted` has, numbers ascending."""
+"""(document number, text) of the documents in a bitmap of `wanted`, numbers ascending."""
 
 Check = Literal["signature", "two_sided", "exact"]
 
 _HOPELESS = 5
-"""Standard errors below the threshold at which a pair is not worth its texts: so far off once in three million."""
+"""Standard errors below the threshold at which texts are not compared: so far off once in three million."""
 _OPEN = 3
-"""Standard errors on either side of the threshold within which a sketch leaves a pair open: beyond once in 740."""
+"""Standard errors around the threshold within which a sketch does not decide: estimates are beyond once in 740."""
 _SELDOM = 1 / 740
 _BLOCK_PAIRS = 1 << 18
 
@@ -37,7 +37,7 @@ def away(threshold: float, bits: int, errors: float) -> float:
 
 
 def surely_above(threshold: float, bits: int) -> float:
-    """Returns the estimate from which on a sketch alone says that a pair reaches the threshold.
+    """Returns the estimate from which on a sketch alone accepts a pair.
 
     Infinite near 1, where pairs below the threshold too often have sketches that agree in all bits.
     """
@@ -62,9 +62,9 @@ class Verification:
     on_by_text: Callable[[int], None] = lambda _: None
 
     def pairs(self, compared: Iterable[tuple[Edges, Agreements]], how: Check) -> Iterator[Edges]:
-        """Yields blocks of the pairs (k, 2) that pass; those that their sketches decide come in the given order.
+        """Yields blocks of the pairs (k, 2) that pass; pairs decided by their sketches keep the given order.
 
-        `compared` are different pairs and in how many bits (k,) their sketches agree.
+        `compared`: different pairs with the number of agreeing bits (k,) of their sketches.
         """
         if how == "signature":
             least = least_agreement(self.threshold, self.bits)
@@ -74,7 +74,7 @@ class Verification:
         return self._by_text(compared, -_OPEN, surely_above(self.threshold, self.bits))
 
     def _by_text(self, compared: Iterable[tuple[Edges, Agreements]], low: float, sure: float) -> Iterator[Edges]:
-        """Reads the texts of pairs from `low` standard errors off the threshold to an estimate below `sure`.
+        """Compares the texts of pairs from `low` standard errors off the threshold to an estimate below `sure`.
 
         Pairs above pass, those below do not.
         """

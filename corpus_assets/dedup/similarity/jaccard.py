@@ -17,7 +17,7 @@ from resources.spill import Spill, cut
 Hashes = NDArray[np.uint64]
 
 _BLOCK_PAIRS = 1 << 16
-# At the peak of making a set, per byte of cleaned text: the hashes, those that differ, and the text twice.
+# Peak memory of making a set, per byte of cleaned text: all hashes, the unique ones, and the text twice.
 _WORKING_BYTES = 24
 _SLICE_BITS = 32
 
@@ -40,10 +40,10 @@ def occurring(bitmap: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.bo
 
 
 def perhaps_occurring(bitmap: NDArray[np.uint8], starts: Sequence[int]) -> NDArray[np.bool_]:
-    """Returns which groups of documents may have one that a bitmap of `wanted` has, shape (groups,).
+    """Returns which groups may contain documents of a bitmap of `wanted`, shape (groups,).
 
-    starts: the first document of each group, and the one after the last of all. Groups without any of the bytes that
-    hold their documents are left out, so the others have to be looked at, and thousands of groups cost one pass.
+    starts: the first document of each group, and one past the last of all. The test is by whole bytes of the bitmap, so
+    that thousands of groups cost one pass; groups that pass must be examined.
     """
     bounds = np.asarray(starts, dtype=np.int64)
     if not len(bitmap):
@@ -63,10 +63,10 @@ def exact_similarities(
     """Yields blocks of the pairs (k, 2), in their order, with the Jaccard similarity (k,) of their shingle sets.
 
     `texts` are (document number, uncleaned text) of all documents that occur, numbers ascending; others may be among
-    them. Cleaned texts go to a scratch file; 16 bytes per text stay in memory. Sets of 64-bit hashes are made when they
-    are needed and kept within `memory` bytes, the last used longest: pairs in the order of `agreements` make most sets
-    once per range. Sets that do not fit are compared a slice at a time. Two documents without a shingle have similarity
-    0. `ValueError` for a document without a text, or texts out of order.
+    them. Cleaned texts go to a scratch file; 16 bytes per text stay in memory. Sets of 64-bit hashes are made on demand
+    and kept within `memory` bytes; the least recently used are dropped first. With pairs in the order of `agreements`
+    most sets are made once per range. Sets that do not fit are compared a slice at a time. Two documents without a
+    shingle have similarity 0. `ValueError` for a document without a text, or texts out of order.
     """
     with spill() as file:
         cleaned = _CleanedTexts(file, texts)
@@ -151,7 +151,7 @@ class _ShingleSets:
         return made
 
     def _slice(self, cleaned: bytes, place: int, slices: int) -> Hashes:
-        """Returns the hashes of a text that fall into one of so many equal slices of their range."""
+        """Returns the hashes of a text that fall into one of several equal slices of their range."""
         found = []
         for piece in pieces(cleaned, max(self._working // _WORKING_BYTES, 1), self._scheme.unit, self._scheme.width):
             hashes = shingle_hashes(piece, self._scheme)
@@ -161,7 +161,7 @@ class _ShingleSets:
 
 
 def pieces(cleaned: bytes, size: int, unit: Unit, width: int) -> Iterator[bytes]:
-    """Yields pieces of about `size` bytes that overlap, so that they hold exactly the windows of `width` units."""
+    """Yields overlapping pieces of about `size` bytes that together hold exactly the windows of `width` units."""
     start = 0
     while start < len(cleaned):
         end = _next_unit(cleaned, start + size, unit)
@@ -184,7 +184,7 @@ def _next_unit(cleaned: bytes, position: int, unit: Unit) -> int:
 
 
 def _jaccard(slices: Iterable[tuple[Hashes, Hashes]]) -> float:
-    """Returns the similarity of two sets that are given slice by slice."""
+    """Returns the similarity of two sets given slice by slice."""
     both = either = 0
     for left, right in slices:
         common = _common(left, right)

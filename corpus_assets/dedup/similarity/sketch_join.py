@@ -1,4 +1,4 @@
-"""Check of candidate pairs against the sketches of both documents: a join on disk with sequential reads."""
+"""Compares the sketches of both documents of candidate pairs: a join on disk with sequential reads."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -17,7 +17,7 @@ _BLOCK_PAIRS = 1 << 15
 
 
 def range_rows(bits: int) -> int:
-    """Returns how many sketches are held at once. It depends on their bits alone, since it orders the output."""
+    """Returns how many sketches are held at once. Depends only on their bits: it determines the output's order."""
     return max(8 * RANGE_BYTES // bits, 1)
 
 
@@ -32,8 +32,8 @@ def with_sketches(
     """Yields blocks of `row` (k,): each pair with the sketch of its later document, in the order of the pairs.
 
     `pairs` are (range, pairs whose column 1 lies in that range of `range_rows` documents), a range's blocks one after
-    the other; ranges are counted from the start of `span`, and nothing outside of it is asked of `sketches(start,
-    stop)`. Rows without room for a sketch get none, and none is read. `ValueError` as in `agreements`.
+    the other; ranges are counted from the start of `span`, and `sketches(start, stop)` is called only within it. Rows
+    without room for a sketch get none, and none is read. `ValueError` as in `agreements`.
     """
     held = _Range(sketches, span, range_rows)
     for number, block in pairs:
@@ -81,9 +81,9 @@ def agreements(
     """Yields blocks of pairs (k, 2) with the number of bits (k,) in which the sketches of their documents agree.
 
     `pairs` are (range, pairs whose column 1 lies in that range of `range_rows` documents), a range's blocks one after
-    the other; column 0 is any other document, earlier or later, so (kept, member) will do. `sketches(start, stop)`
-    gives the sketches (stop - start, bits / 8) of a range: at most twice each, and once those of the empty range,
-    which say how many bits there are. Output is ordered by the range of column 0, within it as the pairs came: for
+    the other; column 0 is any other document, earlier or later, so (kept, member) is valid. `sketches(start, stop)`
+    gives the sketches (stop - start, bits / 8) of a range: at most twice each, and once those of the empty range, which
+    say how many bits there are. Output is ordered by the range of column 0, within it as the pairs came: for
     `unique_pairs`, by later, then first document.
 
     Holds the sketches of one range, and `memory` bytes. `ValueError` for a pair outside its range or the corpus, or
@@ -95,7 +95,7 @@ def agreements(
 
 
 class _Range:
-    """The sketches of one range at a time: writable and contiguous, so that the kernel is compiled for one type."""
+    """The sketches of one range at a time: writable and contiguous, so that one compiled kernel suffices."""
 
     def __init__(self, load: Load, span: Span, range_rows: int) -> None:
         self._load = load
@@ -105,7 +105,7 @@ class _Range:
         self.sketches: Words = np.empty((0, 0), dtype=np.uint64)
 
     def rows(self, number: int, documents: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
-        """Returns where documents of a range lie in `sketches`; loads that range unless it is held."""
+        """Returns the positions of documents of a range in `sketches`; loads that range unless it is held."""
         if number != self._number:
             self._move(number)
         rows = documents.astype(np.int64) - (self._first + number * self._range_rows)
@@ -114,7 +114,7 @@ class _Range:
         return rows
 
     def _move(self, number: int) -> None:
-        # The range before is released first: two of them would double the memory.
+        # The previous range is released first, because two would double the memory.
         self.sketches = np.empty((0, 0), dtype=np.uint64)
         start = self._first + number * self._range_rows
         stop = min(start + self._range_rows, self._stop)

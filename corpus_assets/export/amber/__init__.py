@@ -1,1 +1,1 @@
-"""Windows of ids, mixed as LLM360's Amber data (docs/formats/trainers.md "Amber")."""
+"""Windows of ids, mixed like LLM360's Amber data (docs/formats/trainers.md "Amber")."""

@@ -14,7 +14,7 @@ from corpus_assets.config.datasets.amber_exports import AmberExport
 
 LENGTH: int = AmberExport.model_fields["window"].default
 LONGEST_LINE = 64 << 20
-"""Bytes of a line that are looked at; a longer one is bad."""
+"""Most bytes of a line; a longer one is bad."""
 
 
 class _Line(msgspec.Struct):
@@ -40,7 +40,7 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """What lines must be.
+    """The requirements of lines.
 
     length: ids of a window. vocabulary: ids from this one on are bad; None: no limit. with_source: lines without a
     source are bad.
@@ -84,7 +84,7 @@ def _fault(line: bytes | None, number: int, rule: Rule) -> str | None:
 
 
 def _wrong_types(line: bytes, number: int) -> str:
-    """Returns what is wrong with a line of JSON that is not what is asked for."""
+    """Returns the fault of a JSON line with wrong types."""
     try:
         fields = _FIELDS.decode(line)
     except (msgspec.MsgspecError, RecursionError):

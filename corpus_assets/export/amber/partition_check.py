@@ -18,7 +18,7 @@ def window_files(record: Record) -> list[FileRecord]:
 
 
 def window_faults(record: Record, storage: Storage, rule: Rule) -> list[str]:
-    """Returns what is wrong with the lines of a partition, the first of each file, in words."""
+    """Returns the first fault of each file's lines, in words."""
     tokens = Partition(storage, record, compared=False)
     faults: list[str] = []
     for file in window_files(record):

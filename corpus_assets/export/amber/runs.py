@@ -1,7 +1,7 @@
-"""Runs: documents one after another over partitions of streams, and the windows that are cut from them.
+"""Runs: consecutive documents over partitions of streams, and the windows that are cut from them.
 
-A position in a run counts its ids from the beginning, separators included. A run is read piece by piece; a piece is
-what one partition of a stream holds of it.
+A position in a run counts its ids from the beginning, with separators. A run is read piece by piece; a piece is its
+part in one partition of a stream.
 """
 
 from collections import Counter
@@ -80,8 +80,8 @@ class Piece:
 class Cut:
     """How windows are cut from documents.
 
-    window: ids of a window. around: number of ids around each document. wrap: windows follow each other; else each
-    begins a document, and what a window does not take of its last document is in none.
+    window: ids of a window. around: number of ids around each document. wrap: windows continue over documents; else
+    each begins a document, and the rest of its last document is in no window.
     """
 
     window: int
@@ -91,7 +91,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Run:
-    """Documents of which windows are cut as of one stream.
+    """Documents from which windows are cut as from one stream.
 
     parts: the documents of all partitions. numbers: those of the partitions that it goes through. source: only the
     documents of this source; None: all.

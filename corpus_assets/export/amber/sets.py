@@ -1,4 +1,4 @@
-"""The sets of windows of a dataset, and the windows of some files brought together in a temporary file."""
+"""The sets of windows of a dataset, and the windows of some files collected in a temporary file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class WindowSet:
-    """Windows that are shared out together: those of its runs, one after another."""
+    """Windows that are distributed together: those of its runs, one after another."""
 
     source: str
     runs: tuple[Run, ...]
@@ -34,7 +34,7 @@ def window_sets(build: Build[AmberExport], parts: Parts) -> list[WindowSet]:
     section = build.section
     cut = Cut(section.window, sum(map(len, build.separators)), section.wrap)
     if isinstance(section.input, list):
-        listed: Sequence[Any] = section.input  # Its datasets stand for assets here (`ExportedDataset.values`).
+        listed: Sequence[Any] = section.input  # Its datasets name assets here (`ExportedDataset.values`).
         return [
             WindowSet(one["source"], tuple(Run(parts, _of(parts, asset), None, cut) for asset in one["datasets"]))
             for one in listed

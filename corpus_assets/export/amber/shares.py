@@ -1,4 +1,4 @@
-"""Which windows go to which file: validation windows are drawn from each set, the others go round robin."""
+"""Distributes windows to files: validation windows are drawn from each set, the others go round robin."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Share:
-    """How the windows of one set are shared out.
+    """How the windows of one set are distributed.
 
     windows: how many it has.
     files: of training.
@@ -38,7 +38,7 @@ class Share:
         return self.windows - self.used
 
     def of_file(self, number: int) -> Ids:
-        """Returns the windows of a training file, ascending: of those that are left, each `files`-th."""
+        """Returns the windows of a training file, ascending: every `files`-th of those not for validation."""
         places = np.arange(number, self.used - len(self.validation), self.files)
         return places + np.searchsorted(self._left_before, places, side="right")
 
@@ -49,7 +49,7 @@ class Share:
 
 
 def shares(windows: Mapping[str, int], section: AmberExport, dataset: str) -> list[Share]:
-    """Returns how the windows of all sets are shared out; `ConfigError` for a set with too few.
+    """Returns how the windows of all sets are distributed; `ConfigError` for a set with too few.
 
     windows: how many each set has, in the order of the sets.
     """

@@ -22,7 +22,7 @@ def separate(
     out: NDArray[Any],
     place: NDArray[np.int64],
 ) -> int:
-    """Goes on writing all documents, each between its two `separators` (any ids), until `out` is full.
+    """Continues writing documents, each between its two `separators` (any ids), until `out` is full.
 
     documents: where each begins in `data`, and its length. `place` is read and moved on: document, and ids of it and
     around it that are written. Returns the number of ids written.

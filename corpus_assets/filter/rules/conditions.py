@@ -42,11 +42,11 @@ def conditions(section: RuleSection) -> RuleSet:
 
 
 class ConditionsHooks(SectionHooks):
-    """What a build asks of the filter for these rules."""
+    """The hooks of the filter for these rules."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
-        """Returns what the result depends on: once, JSONPath selected nothing of what is no object or list."""
+        """Returns a parameter that is new for some expressions: JSONPath used to select nothing from scalars."""
         section = self.section
         paths = _expressions(section) if section["syntax"] == "jsonpath" else []
         values = any(map(_OF_VALUES.search, paths))
@@ -65,7 +65,7 @@ class ConditionsHooks(SectionHooks):
 
 
 _OF_VALUES = re.compile(r"^(?!\$@?(?:\.attributes|\.metadata)?\[\?).*\[\?|\[\?.*\[\?")
-"""An expression with a filter on something else than the document, its metadata or its attributes."""
+"""An expression with a filter on something other than the document, its metadata or its attributes."""
 
 
 def _expressions(section: RuleSection) -> list[str]:
@@ -98,7 +98,7 @@ def _made(_: Task, section: Values, where: str) -> list[RowRule]:
 def _counted(
     expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str, *, dolma: bool
 ) -> tuple[Test, LookedFor]:
-    """Returns what says whether an expression matches, and what counts the documents that it was asked about."""
+    """Returns a function that tells whether an expression matches, and the count of documents that it saw."""
     matches = _test(expression, syntax, of, where, dolma=dolma)
     counts = LookedFor("documents", {} if is_name(expression, syntax) else {where: [expression]})
 
@@ -123,10 +123,10 @@ def _excluded(unwanted: Test, names: NamesRead, expression: str, row: Row) -> Ve
 
 
 def _test(expression: str, syntax: Syntax, of: Callable[[Any], bool], where: str, *, dolma: bool) -> Test:
-    """Returns what says whether an expression matches.
+    """Returns a function that tells whether an expression matches.
 
-    JSONPath matches if it selects anything, also null. jq matches if it gives values, and all of them (to include), or
-    any (to exclude) are true.
+    JSONPath matches if it selects anything, even null. jq matches if it gives values of which all (for include) or any
+    (for exclude) are true.
     """
     select = compiled(expression, syntax, where, dolma=dolma)
     if syntax == "jsonpath":

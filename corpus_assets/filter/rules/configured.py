@@ -1,4 +1,4 @@
-"""The sets of row rules that a section asks for, in the order in which they are asked."""
+"""The sets of row rules that a section configures, in the order in which they are applied."""
 
 from corpus_assets.filter.rules.conditions import conditions
 from corpus_assets.filter.rules.documents import discarded_fields, long_enough
@@ -23,5 +23,5 @@ def configured_rules(section: RuleSection) -> list[RuleSet]:
 
 
 def filter_rules(section: RuleSection) -> list[RuleSet]:
-    """Returns the sets of rules of section `filter`, which may leave out optional fields of documents too."""
+    """Returns the sets of rules of section `filter`, which may also remove optional fields of documents."""
     return [*configured_rules(section), *([discarded_fields(section)] if section["discard_fields"] else [])]

@@ -1,4 +1,4 @@
-"""Rules about documents themselves: texts that are too short, and fields that are left out."""
+"""Rules about documents themselves: texts that are too short, and fields to remove."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -9,11 +9,11 @@ from resources.stage.task import Task
 
 SHORTEST = "min_text_length"
 _WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
-"""Code points that Unicode calls white space; Python strips four more."""
+"""The code points that are white space in Unicode; Python strips four more."""
 
 
 def long_enough(section: RuleSection) -> RuleSet:
-    """Returns the rule `min_text_length`, which drops texts that are too short, as all replacements leave them."""
+    """Returns the rule `min_text_length`, which drops texts that are too short after all replacements."""
     made = partial(_long_enough, least=section["min_text_length"], dolma=section["compat"] == "dolma")
     return RuleSet(SHORTEST, made, hooks=SectionHooks(section, ("min_text_length", "compat")), drops=(SHORTEST,))
 
@@ -28,7 +28,7 @@ def _long_enough(_: Task, least: int, dolma: bool) -> list[RowRule]:
 
 
 def discarded_fields(section: RuleSection) -> RuleSet:
-    """Returns the rule `discard_fields`, which leaves out optional fields of documents."""
+    """Returns the rule `discard_fields`, which removes optional fields of documents."""
     made = partial(_discarded_fields, fields=section["discard_fields"])
     return RuleSet("discard_fields", made, hooks=SectionHooks(section, ("discard_fields",)))
 

@@ -12,9 +12,10 @@ from resources.stage.graph import did_you_mean
 class Entry:
     """An attribute with a row for every document.
 
-    asset: that writes it. types: those that each tagger gives, or what a deduper compares, by its name in attribute
-    keys; none of a tagger whose types are open. None if the taggers are not known. key: the only key of its rows, if
-    that is not made of the names.
+    asset: writes it.
+    types: the types that each tagger gives, or the unit that a deduper compares, by its name in attribute keys; empty
+        for a tagger with open types. None if the taggers are not known.
+    key: the only key of its rows, if that is not made of the names.
     """
 
     asset: str
@@ -30,7 +31,7 @@ Entries = Mapping[str, Entry]
 class Source:
     """Where a rule finds its spans: the asset, and the attribute key in its rows.
 
-    is_open: whether its type may be any, as a label of a model is, so that only documents can tell a misspelt one.
+    is_open: whether any type is possible, such as labels of a model, so that only documents can show a misspelt one.
     """
 
     asset: str
@@ -71,10 +72,10 @@ def _require_type(name: str, entry: Entry, tagger: str, kind: str, where: str) -
 def assets_named_in(
     expressions: Sequence[str], chosen: Sequence[str] | None, entries: Entries, where: str
 ) -> tuple[str, ...]:
-    """Returns the assets whose attributes expressions see: those of the chosen entries.
+    """Returns the assets whose attributes expressions read.
 
-    chosen: None for entries of which an expression names a key. `ConfigError` for one that does not exist, with the
-    section `where`, or for a key that its taggers do not give.
+    chosen: names of entries; None for all entries of which an expression names a key. `ConfigError`, with the section
+    `where`, for an unknown entry, or for a key that its taggers do not give.
     """
     for text in expressions:
         _require_keys(text, entries, where)
@@ -100,7 +101,7 @@ def _named_in(expression: str, entries: Entries, where: str) -> list[str]:
 
 
 def _require_keys(expression: str, entries: Entries, where: str) -> None:
-    """Raises `ConfigError` if an expression reads a key that begins as those of an entry, but that it cannot have."""
+    """Raises `ConfigError` if an expression reads a key with the prefix of an entry that the entry cannot have."""
     for key in _READ_KEY.findall(expression):
         owners = [name for name, entry in entries.items() if entry.key is None and key.startswith(f"{_part(name)}__")]
         name = max(owners, key=len, default=None)
@@ -114,5 +115,5 @@ def _require_keys(expression: str, entries: Entries, where: str) -> None:
 
 
 def _part(name: str) -> str:
-    """Returns a name as it stands in an attribute key (docs/formats/dolma.md)."""
+    """Returns a name in the form that attribute keys use (docs/formats/dolma.md)."""
     return re.sub("[^A-Za-z0-9_]", "_", name)

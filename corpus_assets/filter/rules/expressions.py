@@ -1,7 +1,7 @@
 """Expressions in JSONPath and jq over a document and its attributes, compiled once per process.
 
-A document is what the mixer of the Dolma toolkit sees (docs/filter.md "Expressions"): its fields, and `attributes` with
-the spans of all attributes by key.
+A document has the form that the mixer of the Dolma toolkit uses (docs/filter.md "Expressions"): its fields, and
+`attributes` with the spans of all attributes by key.
 """
 
 import re
@@ -19,7 +19,7 @@ from resources.stage.hooks import Values
 
 Syntax = Literal["jsonpath", "jq"]
 Select = Callable[["Merged"], list[Any]]
-"""Returns all values that an expression selects; whatever its library raises if it fails."""
+"""Returns all values that an expression selects; raises whatever its library raises."""
 
 
 class Merged:
@@ -30,7 +30,7 @@ class Merged:
         self._json: str | None = None
 
     def names(self) -> list[str]:
-        """Returns what an expression can name in it: its fields, and the keys of its metadata and attributes."""
+        """Returns the names that an expression can use: fields, and keys of metadata and attributes."""
         names = []
         for field, value in self.value.items():
             inner = value if field in ("metadata", "attributes") and isinstance(value, dict) else None
@@ -54,7 +54,7 @@ def merged(row: Row) -> Merged:
 
 
 def compiled(expression: str, syntax: Syntax, where: str, *, dolma: bool = False) -> Select:
-    """Returns what evaluates an expression; `ConfigError`, with `where`, if it cannot be read.
+    """Returns the evaluator of an expression; `ConfigError`, with `where`, if it is not valid.
 
     dolma: whether JSONPath compares as in Dolma 1.2.1.
     """
@@ -62,7 +62,7 @@ def compiled(expression: str, syntax: Syntax, where: str, *, dolma: bool = False
         return _jq(expression) if syntax == "jq" else _jsonpath(expression, dolma)
     except Exception as error:
         words = " ".join(str(error).split())
-        raise ConfigError(f"{where}: {expression!r} is no expression in {syntax}: {words}") from None
+        raise ConfigError(f"{where}: {expression!r} is not a valid expression in {syntax}: {words}") from None
 
 
 @cache
@@ -78,17 +78,16 @@ def _jsonpath(expression: str, dolma: bool) -> Select:
 
 
 def jsonpath_of(expression: str, *, dolma: bool = False) -> Any:
-    """Returns an expression in JSONPath as its library has it; whatever that raises if it cannot be read."""
+    """Returns a compiled expression in JSONPath; raises whatever its library raises for an invalid one."""
     return _environment(dolma).compile(expression.replace("$@", "$", 1) if expression.startswith("$@") else expression)
 
 
 @cache
 def _environment(dolma: bool) -> Any:
-    """Returns the reader of JSONPath (RFC 9535), in which a filter `[?(...)]` on an object or value tests that itself.
+    """Returns the JSONPath compiler (RFC 9535), in which a filter `[?(...)]` on an object or value tests that itself.
 
-    So does the toolkit's, and it is the only way to test an attribute by its key; by the RFC the filter would test each
-    value of the object, and select nothing of what is neither object nor list. dolma: whether it compares as the
-    toolkit's.
+    The toolkit does the same, and it is the only way to test an attribute by its key. By the RFC the filter would test
+    each value of an object, and select nothing from a scalar. dolma: whether comparisons follow the toolkit.
     """
     from jsonpath import JSONPathEnvironment
     from jsonpath.match import JSONPathMatch
@@ -127,13 +126,13 @@ def _alike(left: Any, right: Any) -> bool:
     """Returns whether two values of a JSONPath comparison are the same JSON: 1 is not 1.0."""
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(_alike(value, right[key]) for key, value in left.items())
-    if isinstance(left, list) and isinstance(right, list):  # What is selected nowhere is an empty list of nodes.
+    if isinstance(left, list) and isinstance(right, list):  # A query without results is an empty list of nodes.
         return type(left) is type(right) and len(left) == len(right) and all(map(_alike, left, right))
     return type(left) is type(right) and bool(left == right)
 
 
 def _less(left: Any, right: Any) -> bool:
-    """Returns whether one number is less than another; nothing else has an order, truth values neither."""
+    """Returns whether one number is less than another; other values, including booleans, have no order."""
     return type(left) in (int, float) and type(right) in (int, float) and left < right
 
 
@@ -152,21 +151,21 @@ _COMPARES = re.compile(r"\[\?.*[<>=]")
 
 
 def comparisons(section: RuleSection, expressions: Iterable[str]) -> dict[str, bool]:
-    """Returns a parameter for a stage with such expressions in JSONPath that compare as Dolma 1.2.1.
+    """Returns a parameter for stages with JSONPath expressions whose comparisons follow Dolma 1.2.1.
 
-    Once, they compared by value with `compat: dolma` too.
+    Earlier versions compared by value with `compat: dolma` too.
     """
     compare = is_dolma(section) and any(map(_COMPARES.search, expressions))
     return {f"{section.where}.comparisons of JSON": True} if compare else {}
 
 
 def closed(section: RuleSection, expressions: Iterable[str]) -> dict[str, bool]:
-    """Returns a parameter for a stage with such expressions in jq that once saw the machine."""
+    """Returns a parameter for stages with jq expressions that could read the machine in earlier versions."""
     return {f"{section.where}.jq sees the document alone": True} if reach_outside(expressions) else {}
 
 
 def is_dolma(section: Values | RuleSection) -> bool:
-    """Returns whether the rules of a section are to do what Dolma 1.2.1 does."""
+    """Returns whether the rules of a section follow Dolma 1.2.1."""
     return bool(section["compat"] == "dolma")
 
 

@@ -1,7 +1,7 @@
 """The names of a document's fields that expressions in JSONPath and jq read, and whether any document has them.
 
-An expression that tests for what is not so, such as `.metadata.lang != "de"`, matches every document if the name is
-misspelt, so what it matches does not tell.
+A negative test, such as `.metadata.lang != "de"`, matches every document if the name is misspelt, so the number of
+matches does not show the error.
 """
 
 import re
@@ -14,14 +14,14 @@ from resources.documents.looked_for import LookedFor
 
 
 class Way(Enum):
-    """A step from a value to others without a name: to all below it, or to the items if it is a list."""
+    """A step without a name from a value to others: to all values below it, or to the items of a list."""
 
     BELOW = "*"
     ITEMS = "[]"
 
 
 Path = tuple[str | Way, ...]
-"""Names from the document down. A step without a name also stays where it is."""
+"""Names from the document down. A step without a name may also stay at the same value."""
 
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _TOKENS = re.compile(rf"(\.{_TEXT}|\[{_TEXT}\])|#[^\n]*|{_TEXT}")
@@ -30,15 +30,15 @@ _NAME = rf"(?:[A-Za-z_]\w*|{_TEXT})"
 _CHAIN = re.compile(rf'(?<![\w$)\]}}"?.])\.(?:{_NAME}|\[{_TEXT}\])(?:\.{_NAME}|\.?\[{_TEXT}\])*')
 _STEP = re.compile(_NAME)
 _OTHER_INPUT = re.compile(r"\||\.\.|\b(?:map\w*|any|all|first|last|limit|until|while|repeat|recurse|walk|\w+_by)\s*\(")
-"""What may give a part of an expression in jq another input than the document."""
+"""Constructs of jq that may give a part of an expression another input than the document."""
 _MAKES_NAMES = re.compile(
     r"\{|\b(?:capture|match|scan|\w+_entries|fromjson|tojson|reduce|foreach|def|splits|getpath|setpath|paths|input\w*)\b"
 )
-"""What may give it names that no document has."""
+"""Constructs of jq that may use names that no document has."""
 
 
 class NamesRead:
-    """Counts in how many documents each name was found that expressions read.
+    """Counts for each name in expressions how many documents have it.
 
     expressions: with their languages, by their places in corpus.yaml.
     """
@@ -56,7 +56,7 @@ class NamesRead:
 
 
 def names_read(expression: str, syntax: Syntax) -> list[Path]:
-    """Returns the names that an expression reads in a document, in their order; of jq, those that are sure to be."""
+    """Returns the names that an expression reads in a document, in order; for jq only those that are certain."""
     return list(dict.fromkeys(_of_jq(expression) if syntax == "jq" else _of_jsonpath(expression)))
 
 
@@ -66,7 +66,7 @@ def is_name(expression: str, syntax: Syntax) -> bool:
 
 
 def _named(expression: str, syntax: Syntax) -> dict[str, Path]:
-    """Returns names as they are shown, beside those of attributes, which are known before."""
+    """Returns names in printed form, without attributes, which are checked earlier."""
     paths = [path for path in names_read(expression, syntax) if path[0] != "attributes"]
     return {expression: paths[0]} if paths and is_name(expression, syntax) else {_shown(path): path for path in paths}
 
@@ -114,7 +114,7 @@ def _of_jsonpath(expression: str) -> Iterator[Path]:
 
 
 def _of_segments(segments: Iterable[Any], before: Path) -> Iterator[Path]:
-    """Yields the names of a JSONPath and of its filters. before: those that lead to what it begins with."""
+    """Yields the names of a JSONPath and of its filters. before: the names that lead to its start."""
     from jsonpath.segments import JSONPathRecursiveDescentSegment
     from jsonpath.selectors import Filter, NameSelector
 

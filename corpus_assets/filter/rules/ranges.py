@@ -1,4 +1,4 @@
-"""Rules `ENTRY.TAGGER.TYPE: {min, max}`: what a tagger gives must lie within a range."""
+"""Rules `ENTRY.TAGGER.TYPE: {min, max}`: the value of a tagger must lie within a range."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -45,7 +45,7 @@ def _rule(name: str, source: Source, wanted: Mapping[str, Any], where: str) -> R
 def within(
     key: str, *, min: float | None, max: float | None, of: str = "score", absent: str | None = None
 ) -> Callable[[Row], Verdict]:
-    """Returns the rule that drops a document unless what an attribute key holds is within a range.
+    """Returns the rule that drops documents whose value under an attribute key is outside a range.
 
     of, absent: as in `filter.rules` (docs/filter.md).
     """

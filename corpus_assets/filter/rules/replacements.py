@@ -1,4 +1,4 @@
-"""Rules `span_replacement`: pieces of the text that attributes mark are replaced."""
+"""Rules `span_replacement`: replace pieces of the text that attributes mark."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -52,7 +52,7 @@ def replacements(section: RuleSection) -> RuleSet:
 
 
 class ReplacementsHooks(SectionHooks):
-    """What a build asks of the filter for these rules."""
+    """The hooks of the filter for these rules."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -93,7 +93,7 @@ def _made(_: Task, wanted: Sequence[Values], keys: Sequence[str | None], where: 
 
 
 def _computed(one: Values, where: str) -> dict[str, tuple[str, Syntax]]:
-    """Returns the expression for the text in the stead of spans, by its place, if the text is computed."""
+    """Returns the expression that computes the replacement, by its place; nothing for a fixed text."""
     text = one["replacement"]
     return {f"{where}.replacement": (text[1:], "jq")} if _is_computed(text) else {}
 
@@ -114,7 +114,7 @@ def _beside(key: str, row: Row) -> Sequence[Sequence[Any]]:
 
 
 def _selected(one: Values, where: str, *, dolma: bool) -> Found:
-    """Returns what finds the spans of a row by a rule's expression, each value a list of spans, one, or null."""
+    """Returns what finds the spans of a row by an expression; values are spans, lists of them, or null."""
     select = compiled(one["span"], one["syntax"], f"{where}.span", dolma=dolma)
 
     def found(row: Row) -> list[Sequence[Any]]:
@@ -136,7 +136,7 @@ def _is_span(value: Any) -> bool:
 
 
 def _filled(text: str, where: str, names: NamesRead, *, dolma: bool) -> Fill:
-    """Returns what gives the text that comes in the stead of a row's spans, and counts the names that it reads."""
+    """Returns a function that gives the replacement for a row's spans, and counts the names that it reads."""
     if not _is_computed(text) and not (dolma and text.startswith(_COMPUTED)):
         plain = text[1:] if text.startswith(_ESCAPED) else text
         return lambda _: plain

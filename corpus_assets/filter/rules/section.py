@@ -1,4 +1,4 @@
-"""A section with rules, `filter` or an entry of `streams`, as the modules of this folder read it."""
+"""A section with rules: `filter` or an entry of `streams`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class RuleSection:
 
 @dataclass(frozen=True)
 class SectionHooks(Hooks):
-    """What a build asks of rules whose result depends on some values of a section."""
+    """Hooks of rules whose result depends on some values of a section."""
 
     section: RuleSection
     keys: tuple[str, ...]

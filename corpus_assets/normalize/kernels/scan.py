@@ -1,4 +1,4 @@
-"""One look at every code point of a text in UTF-8 (lone surrogates as three bytes each)."""
+"""Single passes over the code points of a text in UTF-8 (lone surrogates as three bytes each)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from resources.formats.kernels.utf8 import decoded
 from resources.kernels.jit import ahead, kernel, read_only
 
 DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
-"""What cleaning makes of a code point: bits for one kept, for whitespace, for one more than one; LOOK_UP: see there."""
+"""Bits of a code point in cleaning: it is kept, is whitespace, or becomes two; LOOK_UP: see `cleaned_length`."""
 
 UNSETTLED = 255
 
@@ -21,8 +21,8 @@ _TWO = U64(2)
 def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: NDArray[np.uint8]) -> int:
     """Returns the number of code points of the cleaned form of a text.
 
-    `leads` says of the first byte of a code point what cleaning makes of it, or that `points`, by code point, knows;
-    those past `points` are kept. Other bytes are like dropped ones.
+    `leads` has the bits of a code point by its first byte, or LOOK_UP if `points` has them by code point; those past
+    `points` are kept. Other bytes count like dropped ones.
     """
     kept, gaps, in_gap = U64(0), U64(0), U64(0)
     for position in range(text.size):
@@ -31,7 +31,7 @@ def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: ND
             point, _ = decoded(text, position)
             found = points[point] if point < points.size else np.uint8(KEPT)
             kept += U64(found == DOUBLED)
-        # Without branches: the processor cannot predict where spaces and punctuation come.
+        # Without branches, since the processor cannot predict spaces and punctuation.
         bits = U64(found)
         is_kept = bits & _ONE
         kept += is_kept
@@ -43,12 +43,12 @@ def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: ND
 @ahead(f"{read_only('uint8')}, uint8[::1], int64[:, ::1]")
 @kernel
 def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArray[np.int64]) -> int:
-    """Writes where a text may not be in a normalization form: spans (n, 2) of code points, ascending and apart.
+    """Writes spans (n, 2) of code points in which a text may not be in a normalization form.
 
-    Returns how many there are, or -1 if they are more than fit. Each starts at a starter and ends before one, so that
-    it can be normalized by itself. `classes` says of a code point its combining class, or 255 if the form may change
-    it; code points past the table are starters that it keeps. Rule: Unicode Standard Annex 15, "Detecting
-    Normalization Forms".
+    They ascend and do not touch. Returns how many there are, or -1 if they do not fit. Each starts at a starter and
+    ends before one, so that it can be normalized by itself. `classes` has the combining class of a code point, or 255
+    if the form may change it; code points past the table are starters that stay. Rule: Unicode Standard Annex 15,
+    "Detecting Normalization Forms".
     """
     last = np.uint8(0)
     position, index, starter, found = 0, 0, 0, 0
@@ -69,7 +69,7 @@ def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArra
                 spans[found, 1] = index
                 found += 1
                 is_open = False
-            # The last of a run of ASCII is the one that what follows may join.
+            # Only the last character of a run of ASCII may combine with what follows.
             starter = index + run - 1
         elif not is_open and (class_ == UNSETTLED or last > class_):
             if found == spans.shape[0]:

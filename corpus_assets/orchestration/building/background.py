@@ -1,4 +1,4 @@
-"""A thread that does one thing after the other, so that who asks for it need not wait."""
+"""A thread that executes calls one after the other, so that callers need not wait."""
 
 from collections import deque
 from collections.abc import Callable
@@ -27,16 +27,16 @@ class Background(Generic[T]):
 
     @property
     def used(self) -> bool:
-        """Whether anything was asked for."""
+        """Whether any call was requested."""
         return self._thread is not None
 
     def do(self, what: Callable[[T], object]) -> None:
-        """Has a function called some time."""
+        """Requests a call without waiting for it."""
         self._raise()
         self._submit(what)
 
     def begin(self, what: Callable[[T], R]) -> Callable[[], R]:
-        """Has a function called after all before it; returns what waits for it, and returns what it returns."""
+        """Requests a call after all earlier ones; returns a function that waits for its result."""
         self._raise()
         future = self._submit(what)
 
@@ -48,7 +48,7 @@ class Background(Generic[T]):
         return result
 
     def ask(self, what: Callable[[T], R]) -> R:
-        """Has a function called after all before it, and returns what it returns."""
+        """Requests a call after all earlier ones, waits, and returns its result."""
         return self.begin(what)()
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class Background(Generic[T]):
 
     def _raise(self) -> None:
         if self._failure is not None:
-            with self._turn:  # What was asked for before the error has failed by then, and is never called after it.
+            with self._turn:  # Calls requested before the error have failed by then, and are never executed after it.
                 failure, self._failure = self._failure, None
             self._thread = None
             raise failure
@@ -72,9 +72,10 @@ class Background(Generic[T]):
         return future
 
     def _work(self) -> None:
-        """Does all that was asked for, in one thread at a time.
+        """Executes requested calls, in one thread at a time.
 
-        An interrupt while the pool waits for its thread to start leaves one that it does not count: it starts another.
+        An interrupt while the pool waits for its thread to start can leave an uncounted thread; then the pool starts
+        another.
         """
         with self._turn:
             while self._asked:

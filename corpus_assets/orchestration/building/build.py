@@ -1,7 +1,7 @@
 """`corpus build`: computes what the plan says, and reports it to Dagster, so that the web UI shows everything.
 
-The engine spreads the partitions over its workers, whatever stages they belong to; Dagster sees one run, of the same
-assets that the web UI and `dagster asset materialize` use.
+The engine distributes partitions of all stages over its workers. Dagster sees one run of the same assets that the web
+UI and `dagster asset materialize` use.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def build(
 ) -> Report:
     """Brings the given stages up to date. A partition that fails does not stop the others.
 
-    rehash: all raw files are read again, whatever their sizes and times say. instance: where the build is reported, by
-    default that of the corpus; or the step of a job that drives the build.
+    rehash: read all raw files again, whatever their sizes and times. instance: where the build is reported, by default
+    that of the corpus; or the step of a job that drives the build.
     """
     started = time.monotonic()
     progress.doing("planning")
-    for stage in stages:  # Reports a missing file that the configuration names before hours of work.
+    for stage in stages:  # Reports a missing file of the configuration before hours of work.
         corpus.settings.derived_parameters(stage)
     if rehash:
         with corpus.exclusive():
@@ -84,7 +84,7 @@ def build(
                 if report.recomputed or report.elsewhere:
                     keep(corpus.storage, numbers_of(planner))
                 found = builder.finish()
-                report.notes[:0] = left_beside_note(planner)  # After it has removed the files of replaced records.
+                report.notes[:0] = left_beside_note(planner)  # After the files of replaced records are removed.
                 if not builder.used_dagster:
                     _tell(corpus, instance, found)
         finally:
@@ -96,9 +96,9 @@ def build(
 
 
 def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Mapping[str, Freshness]) -> None:
-    """Reports what is fresh, if that is not what was last said: a change may have been taken back.
+    """Reports freshness if it differs from the last report, since a change may have been taken back.
 
-    Where nothing was ever reported, or all was said, Dagster is not loaded.
+    Dagster is not loaded if nothing was ever reported, or nothing has changed.
     """
     home = dagster_home(corpus.home)
     if within is None and (not home.is_dir() or is_told(corpus.storage, home, found)):
@@ -109,7 +109,7 @@ def _tell(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Ma
 
 
 def _due(corpus: Corpus, planner: Planner, stages: Sequence[Stage]) -> list[Stage]:
-    """Returns the stages with anything to compute. The engine begins to start while the others are still looked at."""
+    """Returns the stages with anything to compute. The engine begins to start while others are still examined."""
     due: list[Stage] = []
     for place, stage in enumerate(stages):
         if not planner.all_fresh(stage):
@@ -120,7 +120,7 @@ def _due(corpus: Corpus, planner: Planner, stages: Sequence[Stage]) -> list[Stag
 
 
 def _modules(stages: Iterable[Stage]) -> list[str]:
-    """Returns our own modules whose functions compute these stages; those of a user's own load with their first job."""
+    """Returns the project's modules that compute these stages; a user's own modules load with their first job."""
     functions = (stage.compute.func if isinstance(stage.compute, partial) else stage.compute for stage in stages)
     ours = __name__.partition(".")[0]
     return [name for name in dict.fromkeys(one.__module__ for one in functions) if name.partition(".")[0] == ours]

@@ -19,7 +19,7 @@ from resources.errors import CorpusError
 from resources.planning.planner import Planner
 
 _MET_AGAIN = (WorkersNeededError, CorpusError, OSError)
-"""What may end a check that is run early. It is run again when nothing is computed any more, and may fail then."""
+"""Errors that may end an early check. It runs again when nothing is computed any more, and may fail then."""
 
 
 class _Found(NamedTuple):
@@ -33,7 +33,7 @@ class _Found(NamedTuple):
 
     @property
     def failed(self) -> list[str]:
-        """What failed, in words."""
+        """The failure in words."""
         if self.result.passed:
             return []
         return [f"{self.key.asset_key.to_user_string()}: check {self.key.name}: {self.result.description or 'failed'}"]
@@ -62,7 +62,7 @@ class BuildChecks:
         self._early: dict[dg.AssetCheckKey, list[str]] = {}
 
     def run(self, assets: Iterable[str]) -> list[str]:
-        """Runs the checks of assets that were not run early; returns what failed, in words, early or now."""
+        """Runs the checks of assets that did not run early; returns all failures, early or now, in words."""
         found: list[_Found] = []
         failed = []
         try:
@@ -80,7 +80,7 @@ class BuildChecks:
         return any(_of(self._without_workers, assets))
 
     def run_early(self, assets: Iterable[str]) -> None:
-        """Runs the checks of assets that want no workers; `run` returns what failed."""
+        """Runs the checks of assets that need no workers; `run` returns the failures."""
         found: list[_Found] = []
         for check, key in _of(self._without_workers, assets):
             with suppress(*_MET_AGAIN):
@@ -89,7 +89,7 @@ class BuildChecks:
         self._early |= {one.key: one.failed for one in found}
 
     def forget(self, asset: str) -> None:
-        """Takes note that a partition of an asset was made after its checks may have run."""
+        """Notes that a partition was made after the checks of its asset may have run."""
         for key in [key for key in self._early if key.asset_key == asset_key(asset)]:
             del self._early[key]
 

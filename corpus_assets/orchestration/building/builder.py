@@ -73,7 +73,7 @@ class Builder(Follower):
                 self._loop = Loop(self._corpus, self._planner, self._frontier, self, replaced)
                 self._tell_of_work()
                 self._loop.settle()
-                self._tell_of_work()  # What stands behind fresh stages alone is known once these are settled.
+                self._tell_of_work()  # Decisions behind fresh stages are known only after these are settled.
                 self._loop.run()
             self._decide_the_rest()
             self._begin_checks()
@@ -83,7 +83,7 @@ class Builder(Follower):
             raise
 
     def _tell_of_work(self) -> None:
-        """Says once how much there is to compute, as soon as there is something."""
+        """Reports once how much there is to compute, as soon as there is something."""
         if self._work is None and self._frontier.waits:
             self._work = Work(self._planner, self._stages, self._corpus.engine.workers)
             self._progress.begins(self._work)
@@ -94,7 +94,7 @@ class Builder(Follower):
         return self._dagster.used
 
     def finish(self) -> Mapping[str, Freshness]:
-        """Runs the checks that were not run yet, and ends what was reported to Dagster; returns what is fresh now."""
+        """Runs the remaining checks, and ends the report to Dagster; returns the freshness of all assets."""
         if self._checking is not None:
             self.report.failed_checks += self._checking()
         problems = [*self.report.failed, *self.report.failed_checks]
@@ -111,7 +111,7 @@ class Builder(Follower):
         return found
 
     def _fresh_now(self) -> Mapping[str, Freshness]:
-        """Returns what of each asset is fresh, also of those that this build was not over."""
+        """Returns the freshness of each asset, also of those outside this build."""
         if not self._started and not self._loop.built:
             return self._before
         decide_again(self._planner, but=self._stages)
@@ -170,9 +170,9 @@ class Builder(Follower):
             self._check([stage])
 
     def _decide_the_rest(self) -> None:
-        """Makes all decisions again of what is not fresh, and adds them to the report.
+        """Decides again about everything that is not fresh, and adds it to the report.
 
-        If a damaged partition could not be made again, what reads it is not fresh either: then all are made again.
+        If a damaged partition could not be rebuilt, its readers are not fresh either, so everything is decided again.
         """
         self._planner.ask_gates_again()
         if self._loop.gone:
@@ -192,14 +192,14 @@ class Builder(Follower):
         return self._dagster.begin(lambda runner: runner.check(names))
 
     def _begin_checks(self) -> None:
-        """Has the checks run that were not run yet; `finish` waits for them."""
+        """Starts the remaining checks; `finish` waits for them."""
         if self._dagster.used and self._checks:
             computed = {asset for asset, _ in self._loop.built}
             whole = [stage for stage in self._corpus.graph if stage.name in computed and self._is_whole(stage)]
             self._checking = self._begin(whole)
 
     def _work_ahead(self) -> None:
-        """Has checked and summed up what is settled: one worker alone will compute."""
+        """Starts checks and sums of settled assets while only one worker computes."""
         settled, self._settled = self._settled, []
         if settled:
             checked = [stage.name for stage in settled if self._checks and self._is_whole(stage)]
@@ -219,7 +219,7 @@ class Builder(Follower):
 
 
 def _connected(runner: Callable[[str], Runner], why: str, before: Mapping[str, Freshness]) -> Runner:
-    """Returns what reports to Dagster, after it said what is not fresh, so that an interrupted build hides nothing."""
+    """Returns the runner, after it reported what is not fresh, so that an interrupted build hides nothing."""
     made = runner(why)
     made.tell(before)
     return made

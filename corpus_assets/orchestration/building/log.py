@@ -1,4 +1,4 @@
-"""The log of a build: what happened when, line by line, in a file below the DAGSTER_HOME."""
+"""The log of a build: its events, line by line, in a file below the DAGSTER_HOME."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,14 +20,14 @@ Level = Literal["debug", "info", "warning", "error"]
 LEVELS: Final = ("debug", "info", "warning", "error")
 KEPT: Final = 20
 _EVERY = 30.0
-"""Seconds between two lines that say how far the build is."""
+"""Seconds between two progress lines."""
 
 
 class BuildLog(Progress):
     """Writes a line per event of a build: time in UTC, level, words. Partitions are told at level `debug`.
 
     The file is made when there is something to compute; if it cannot be written, the build goes on without it. The logs
-    of the last builds are kept. home: the folder whose DAGSTER_HOME holds it. level: the least that is written.
+    of the last builds are kept. home: the folder whose DAGSTER_HOME holds it. level: the lowest level that is written.
     """
 
     def __init__(self, home: Path, level: Level = "info", clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,4 +1,4 @@
-"""Notes at the end of a build: sentences that a person should read, but that are not failures."""
+"""Notes at the end of a build: sentences for a person that are not failures."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def build_notes(planner: Planner) -> list[str]:
 
 
 def _left_out(planner: Planner) -> Iterator[str]:
-    """Yields what the mix leaves out, of the shards of which it is up to date: what others lose may be another."""
+    """Yields notes on left-out documents of up-to-date shards only, since those of others may change."""
     if (stage := planner.graph.stages.get(MIXED)) is not None:
         fresh = {key for key, found in planner.decisions(stage).items() if found.status is Status.FRESH}
         yield from left_out_notes(one for one in _built(planner, stage) if one.key in fresh)
@@ -34,7 +34,7 @@ def _left_out(planner: Planner) -> Iterator[str]:
 def dropped_examples(planner: Planner) -> list[str]:
     """Returns rows that were dropped, some for each reason of each stage, with a piece of their text; the most first.
 
-    Rows that only went to another asset are none.
+    Rows that only went to another asset do not count.
     """
     found: dict[tuple[str, str], tuple[int, str]] = {}
     for stage in planner.graph:
@@ -52,7 +52,7 @@ def dropped_examples(planner: Planner) -> list[str]:
 
 
 def _glob_notes(planner: Planner) -> Iterator[str]:
-    """Yields the patterns of which no file is; where no pattern has one, the gate of the stage says so."""
+    """Yields the patterns without a file; if no pattern has one, the gate of the stage reports it."""
     settings = planner.settings
     folders = [(f"sources.{source['name']}", source) for source in settings.values["sources"]]
     folders += [(f"datasets.{files['name']}.input", files) for files in settings.inputs()]
@@ -79,9 +79,9 @@ def _built(planner: Planner, stage: Stage) -> list[Partition]:
 
 
 def _takedown_notes(planner: Planner) -> Iterator[str]:
-    """Yields what became of the lists in `remove`, once all raw files were compared with them.
+    """Yields the results of the lists in `remove`, once all raw files were compared with them.
 
-    Before, it is not known whether one of the others has a document that they name.
+    Before that, other files may still have a named document.
     """
     graph = planner.graph
     by_shard = [stage for stage in graph if stage.partitioning is Partitioning.SHARD]

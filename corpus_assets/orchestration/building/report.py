@@ -20,23 +20,23 @@ class Progress(Protocol):
     """Follows a build."""
 
     def doing(self, what: str) -> None:
-        """Called when the build begins something that is no stage, such as planning."""
+        """Called when the build begins work outside stages, such as planning."""
         del what  # By default nobody is told.
 
     def aside(self, what: str) -> None:
-        """Called when something else goes on beside the stages, such as compiling; without words when it ends."""
+        """Called when other work runs beside the stages, such as compiling; without words when it ends."""
         del what  # By default nobody is told.
 
     def shares(self, builders: Sequence[str]) -> None:
-        """Called when a build begins on a store on which others build. builders: those, in words."""
+        """Called when a build begins on a store with other builders. builders: in words."""
         del builders  # By default nobody is told.
 
     def alone(self, place: str) -> None:
-        """Called when a build begins on a store that holds no leases: no other can build there meanwhile."""
+        """Called when a build begins on a store without leases, on which no other can build meanwhile."""
         del place  # By default nobody is told.
 
     def begins(self, work: Work) -> None:
-        """Called once, when it is known that there is something to compute. work: kept up to date by the builder."""
+        """Called once, when there is something to compute. work: kept up to date by the builder."""
         del work  # By default nobody is told.
 
     def stage(self, stage: Stage, due: int) -> None:
@@ -55,7 +55,7 @@ class Progress(Protocol):
 
 
 class Several(Progress):
-    """Tells several who follow a build of everything, in their order."""
+    """Passes everything to several followers, in their order."""
 
     def __init__(self, *followers: Progress) -> None:
         self._followers = followers
@@ -135,7 +135,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """True if everything that was asked for is fresh now, and every check passed."""
+        """True if everything requested is fresh now, and every check passed."""
         return not (self.failed or self.waiting or self.failed_checks)
 
     def decided(self, decision: Decision, *, built: bool) -> None:

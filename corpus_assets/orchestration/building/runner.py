@@ -34,7 +34,7 @@ from resources.stage.jobs.job import Outcome
 
 WHY_TAG = "corpus/why"
 BUILD_TAG = "corpus/build"
-LOST_WHY = "committed by a build that could not tell this Dagster"
+LOST_WHY = "committed by a build that did not report to this Dagster instance"
 OVERCOME_WHY = "fresh, not computed again: what had changed when it failed was taken back"
 MAX_WHY = 200
 BATCH = 256
@@ -43,7 +43,7 @@ BATCH_SECONDS = 5.0
 
 @dataclass
 class _Pending:
-    """What happened to partitions of one stage and is not stored yet, each with the time."""
+    """Events of partitions of one stage that are not stored yet, each with its time."""
 
     built: list[tuple[Record, str, float]] = field(default_factory=list)
     failed: list[tuple[Outcome, float]] = field(default_factory=list)
@@ -64,7 +64,7 @@ def _instance(corpus: Corpus, within: JobStep | dg.DagsterInstance | None) -> dg
 
 
 def tell_of(corpus: Corpus, within: JobStep | dg.DagsterInstance | None, found: Mapping[str, Freshness]) -> None:
-    """Reports what of each asset is fresh, for a build that had nothing to do. within: see `Runner`."""
+    """Reports the freshness of each asset, for a build that had nothing to do. within: see `Runner`."""
     with usable(dagster_home(corpus.home)):
         tell(corpus, _instance(corpus, within), found)
 
@@ -132,11 +132,11 @@ class Runner:
             batch.check(entries)
 
     def _report_lost(self, committed: Mapping[str, list[Record]], since: float) -> None:
-        """Reports what was committed since Dagster was last told of everything. since: when that was."""
+        """Reports the partitions that were committed since Dagster was last up to date. since: that time."""
         self._report_again(lost_records(self._instance, since, committed), LOST_WHY)
 
     def overcome(self, records: Iterable[Record]) -> None:
-        """Reports partitions that failed and are fresh all the same: Dagster shows them as failed until then."""
+        """Reports partitions that failed and are fresh now, which Dagster would show as failed."""
         self._report_again(records, OVERCOME_WHY)
 
     def _report_again(self, records: Iterable[Record], why: str) -> None:
@@ -196,7 +196,7 @@ class Runner:
     def store(self) -> None:
         """Stores the events of all partitions that are done, those of each stage after those of what it reads."""
         if self._waiting or self._lines:
-            for name in self._pending:  # An open batch keeps everybody out of the database, us too.
+            for name in self._pending:  # An open batch locks the database, also for this process.
                 self._provenance.look_up(self._corpus.graph[name])
             with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
                 for stage in self._corpus.graph:
@@ -226,28 +226,28 @@ class Runner:
             self._provenance.newest(stage.name, last, pending.built[-1][0].digest)
 
     def check(self, names: Sequence[str]) -> list[str]:
-        """Runs the asset checks of these assets that were not run early; returns what failed, in words, of all."""
+        """Runs the checks of these assets that did not run early; returns the failures of all, in words."""
         if self._checks.has(names):
             self.store()
         return self._checks.run(names)
 
     def work_ahead(self, checked: Sequence[str], summed: Sequence[str]) -> None:
-        """Runs the checks of assets, and sums assets up, as far as that needs no workers: these compute."""
+        """Runs checks and sums of assets that need no workers, while these compute."""
         if self._checks.has(checked):
             self.store()
             self._checks.run_early(checked)
         self._sums |= totals(self._planner, [self._corpus.graph[name] for name in summed])
 
     def tell(self, found: Mapping[str, Freshness]) -> None:
-        """Reports what of each asset is fresh, by its check `fresh`."""
+        """Reports the freshness of each asset by its check `fresh`."""
         self.store()
         with usable(self._home):
             tell(self._corpus, self._instance, found)
 
     def total(self) -> None:
-        """Reports the sums of all assets with new events; of all with raw files, if these are others now.
+        """Reports the sums of all assets with new events; of all assets with raw files, if these changed.
 
-        They come last: the web UI shows the newest event of an asset.
+        They come last, because the web UI shows the newest event of an asset.
         """
         self.store()
         graph, told = self._corpus.graph, set(self._told)
@@ -266,9 +266,10 @@ class Runner:
                 batch.add([self._events.entry(made, time.time())])
 
     def close(self, problem: str | None, *, interrupted: bool = False) -> None:
-        """Stores what is left and ends the run. problem: why the build is not complete; None if all went well.
+        """Stores the remaining events and ends the run.
 
-        interrupted: workers may have committed partitions, or still do, of which nobody told us.
+        problem: why the build is not complete; None if all went well. interrupted: workers may have committed
+        partitions, or still do, without reporting them.
         """
         self.store()
         if self._within is not None:

@@ -1,4 +1,4 @@
-"""What a person wants to know about a corpus when a build ends; all of it from commit records."""
+"""A summary of the corpus at the end of a build, from commit records alone."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ _HELD_OUT, _KEPT = "holdout", "decontaminated_train"
 
 
 class Unfinished(StrEnum):
-    """Why a number does not hold, or not for the corpus as it is configured now."""
+    """Why a number is missing, or not that of the present configuration."""
 
     NOT_BUILT = "not built"
     IN_PART = "built in part"
@@ -37,14 +37,14 @@ class Dataset:
 
 @dataclass
 class Summary:
-    """Documents of the raw files, what became of them, and the datasets.
+    """Documents of the raw files, their fate, and the datasets.
 
     raw_files: how many there are, and read: how many of them `documents` are of.
     not_sampled: rows that are not in the sample that this is of a corpus; they are not among `documents`.
     dropped: documents by reason.
     kept: different documents that are used.
-    repeats: further uses by `epochs`. held_out and train: rows of the splits, repeats included. None stands for what is
-        not built: it is not 0.
+    repeats: further uses by `epochs`.
+    held_out, train: rows of the splits, including repeats; None if nothing is built, which is not 0.
     unfinished: `kept`, `held_out`, `train` and `datasets.NAME` that are not built, or not as all is now.
     page: path of the report below the store, if it is fresh.
     """
@@ -63,12 +63,12 @@ class Summary:
     page: str | None = None
 
     def whole(self, number: str) -> bool:
-        """Returns whether a number is of a step that is built wholly, be it before the last change."""
+        """Returns whether a number is of a completely built step, possibly before the last change."""
         return self.unfinished.get(number) in (None, Unfinished.OUTDATED)
 
 
 def summary(planner: Planner) -> Summary:
-    """Returns the summary of what is built now."""
+    """Returns the summary of the present corpus."""
     read, filtered, mixed = (_total(planner, asset) for asset in (_READ, _FILTERED, _MIXED))
     held_out, train = _total(planner, _HELD_OUT), _total(planner, _KEPT)
     dropped: Counter[str] = Counter()
@@ -108,7 +108,7 @@ def _state(planner: Planner, stage: Stage) -> Unfinished | None:
 
 
 def _page(planner: Planner) -> str | None:
-    """Returns the path of the report; None while it does not show what is built now."""
+    """Returns the path of the report; None while it is not up to date."""
     for record in _records(planner, REPORT):
         if planner.all_fresh(planner.graph[REPORT]):
             return str(record.statistics["page"])

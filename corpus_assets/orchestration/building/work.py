@@ -1,4 +1,4 @@
-"""The work of a build: what is done of it, what is left, and how long that takes, by the bytes of the raw files."""
+"""The work of a build: done, left, and the expected time, by the bytes of the raw files."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Work:
     def took(self, outcome: Outcome) -> None:
         """Counts a partition that is done or has failed."""
         work = self.stages.get(outcome.asset)
-        if work is None:  # made again over a damaged file
+        if work is None:  # rebuilt because of a damaged file
             return
         stage = self._planner.graph[outcome.asset]
         size = self._size(stage, outcome.partition, self._partitions[outcome.asset])
@@ -110,7 +110,7 @@ class Work:
             work.add(outcome.record, size)
 
     def settled(self, name: str) -> None:
-        """Takes note that nothing of a stage will be computed any more: what is left of it is fresh, or waits."""
+        """Notes that nothing of a stage will be computed any more: its remaining partitions are fresh, or wait."""
         if (work := self.stages.get(name)) is not None:
             work.left_bytes = 0.0
             work.due = work.done + work.failed
@@ -139,7 +139,7 @@ class Work:
     def left(self) -> float | None:
         """Returns about how many seconds the rest takes; None while a stage that is left never ran.
 
-        Stages differ by a factor of hundreds in what a byte costs, so the others say nothing about it.
+        Stages differ by a factor of hundreds in the cost of a byte, so other stages give no estimate.
         """
         if any(work.rate is None and work.left_bytes for work in self.stages.values()):
             return None

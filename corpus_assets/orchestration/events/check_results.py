@@ -1,4 +1,4 @@
-"""Results of asset checks as Dagster keeps them: the last ones, what they saw, and the function that gives one."""
+"""Results of asset checks in Dagster: the last ones, the materializations that they saw, and check functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

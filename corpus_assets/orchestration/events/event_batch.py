@@ -22,7 +22,7 @@ class EventBatch:
         self._storage = instance.event_log_storage
 
     def add(self, entries: Sequence[dg.EventLogEntry]) -> int | None:
-        """Stores events of one asset; returns the storage id of the last one, None if nobody can tell yet."""
+        """Stores events of one asset; returns the storage id of the last one, None if it is not known yet."""
         self._storage.store_event_batch(entries)
         return None
 
@@ -101,9 +101,9 @@ def _check_row(entry: dg.EventLogEntry, storage_id: int) -> dict[str, Any]:
 
 @contextmanager
 def event_batch(instance: dg.DagsterInstance, run_id: str) -> Iterator[EventBatch]:
-    """Begins a batch of events of a run, which is stored when the block ends; nothing of it is if the block fails.
+    """Begins a batch of events of a run, which is stored when the block ends, or not at all if the block fails.
 
-    Other databases than SQLite have batches of their own.
+    Databases other than SQLite have their own batches.
     """
     storage = instance.event_log_storage
     if type(storage) is not SqliteEventLogStorage:

@@ -1,4 +1,4 @@
-"""What was committed and Dagster was never told of: by a killed or interrupted build, or with another database."""
+"""Commits by a build that did not report to this Dagster instance, or was killed before it did."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -11,12 +11,12 @@ from resources.ledger.ledger import Record
 
 DRIVER_TAG = "corpus/driver"
 UNTOLD_TAG = ".dagster/corpus-untold"
-_LATE = 60.0  # Seconds that may lie between a commit and the time at which the driver takes note of it.
+_LATE = 60.0  # Most seconds between a commit and the time at which the driver notes it.
 _PAGE = 1000
 
 
 def killed_builds(instance: dg.DagsterInstance) -> Sequence[dg.RunRecord]:
-    """Returns the runs of killed and interrupted builds whose last partitions nobody reported yet."""
+    """Returns the runs of killed and interrupted builds whose last partitions are not reported yet."""
     return instance.get_run_records(dg.RunsFilter(tags={UNTOLD_TAG: "yes"}))
 
 
@@ -26,9 +26,9 @@ def mark(instance: dg.DagsterInstance, run: dg.DagsterRun, *, untold: bool) -> N
 
 
 def told_until(instance: dg.DagsterInstance, killed: Sequence[dg.RunRecord]) -> float:
-    """Returns until when Dagster knows of every commit, in seconds since 1970; 0 if it knows of no build at all.
+    """Returns up to when Dagster knows every commit, in seconds since 1970; 0 if it knows no build at all.
 
-    killed: `killed_builds`. A build that came to its end has told all.
+    killed: `killed_builds`. A build that ended has reported everything.
     """
     times = [_last_told(instance, found) - _LATE for found in killed]
     for newest in instance.get_run_records(dg.RunsFilter(tags={DRIVER_TAG: "build"}), limit=1):

@@ -24,7 +24,7 @@ LOCATION, MODULE, REPOSITORY = "corpus", "corpus_assets.definitions", "__reposit
 def add_run(
     instance: dg.DagsterInstance, job: dg.JobDefinition, stages: Iterable[str], tags: Mapping[str, str], folder: Path
 ) -> dg.DagsterRun:
-    """Adds a run of the assets of some stages that nobody will launch. folder: that of corpus.yaml.
+    """Adds a run of the assets of some stages that is never launched. folder: that of corpus.yaml.
 
     Its origin puts it on the timeline of the web UI. Its snapshots show the steps.
     """

@@ -16,7 +16,7 @@ from dagster_shared.error import SerializableErrorInfo
 
 INFO, ERROR = 20, 40
 NO_RUN, NO_JOB = RUNLESS_RUN_ID, RUNLESS_JOB_NAME
-"""What events name that belong to no run."""
+"""The run id of events that belong to no run."""
 Entry = dg.EventLogEntry
 """An event as it is stored."""
 
@@ -67,7 +67,7 @@ class RunEvents:
         return dg.DagsterEvent.build_asset_materialization_planned_event(self._job_name, step, data)
 
     def observed(self, step: str, observation: dg.AssetObservation) -> dg.DagsterEvent:
-        """Returns the event of what was seen of a partition."""
+        """Returns the observation event of a partition."""
         data = AssetObservationData(observation)
         return self._event(dg.DagsterEventType.ASSET_OBSERVATION, step, "Observed.", data)
 
@@ -97,7 +97,7 @@ class RunEvents:
 
 
 def in_words(error: SerializableErrorInfo) -> str:
-    """Returns the message of the error that began it all; Dagster wraps it in errors that only say where."""
+    """Returns the message of the original error, which Dagster wraps in errors that only give the place."""
     while error.cause is not None:
         error = error.cause
     return error.message.strip()

@@ -1,4 +1,4 @@
-"""Why partitions are not fresh: closed gates first, then failures; what will be computed, and what only may be."""
+"""Why partitions are not fresh: closed gates first, then failures; and which will, or may, be computed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Outlook(StrEnum):
 
 @dataclass
 class Cost:
-    """Partitions, and what the last time of those that have a record took: seconds, and bytes that are stored."""
+    """Partitions, and the seconds and stored bytes of those with a record, at their last computation."""
 
     partitions: int = 0
     recorded: int = 0
@@ -66,7 +66,7 @@ class Causes:
     folded: list[Folded] = field(default_factory=list)
 
     def cost(self, outlook: Outlook) -> Cost:
-        """Returns what all partitions with an outlook took the last time."""
+        """Returns the last cost of all partitions with an outlook."""
         return sum((one.cost for one in self.folded if one.outlook is outlook), Cost())
 
 
@@ -97,7 +97,7 @@ def causes(planner: Planner, stages: Iterable[Stage], now: datetime | None = Non
 
 
 def first_cause(planner: Planner, stages: Iterable[Stage]) -> str:
-    """Returns why a build has something to do: its first cause, and how many others there are."""
+    """Returns why a build has something to do: the first cause, and the number of others."""
     due = [one for stage in stages for one in planner.decisions(stage).values() if one.reason and not one.blocked]
     if not due:
         return "nothing to compute"
@@ -105,7 +105,7 @@ def first_cause(planner: Planner, stages: Iterable[Stage]) -> str:
 
 
 def _outlook(decision: Decision, gate: str, failed: str | None) -> tuple[Outlook, str]:
-    """Returns what happens to a partition, and the reason that is of its own: no cause that others have too."""
+    """Returns the outlook of a partition, and its own reason, without causes shared with others."""
     if gate:
         own = "" if decision.status is Status.WAITING or decision.reason == decision.held_back else decision.reason
         return Outlook.HELD_BACK, own

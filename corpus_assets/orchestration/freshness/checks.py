@@ -1,7 +1,7 @@
 """The asset check `fresh`: it warns while any partition of an asset is not fresh, so that green never means stale.
 
-A result belongs to no run: whoever makes a plan (a build, a step, the sensor, the start of the web UI) reports what has
-changed since the last result.
+A result belongs to no run: every plan (of a build, a step, the sensor, the start of the web UI) reports the results
+that have changed.
 """
 
 import time
@@ -55,10 +55,10 @@ def fresh_result(asset: str, found: Freshness) -> dg.AssetCheckResult:
 def tell(
     corpus: Corpus, instance: dg.DagsterInstance, found: Mapping[str, Freshness], *, but: str | None = None
 ) -> int:
-    """Reports the results that are other than the last ones, all in one batch; returns how many.
+    """Reports the results that differ from the last ones, all in one batch; returns their number.
 
-    A result counts for the events of its asset before it, so an asset with a newer event gets one too. One that was
-    never materialized gets none. but: the asset whose result is reported otherwise.
+    A result counts for the events of its asset before it, so an asset with a newer event gets one too. An asset that
+    was never materialized gets none. but: the asset whose result is reported elsewhere.
     """
     keys = {check_key(name): name for name in found if name != but}
     told = last_said(instance, list(keys))

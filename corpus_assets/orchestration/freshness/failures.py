@@ -1,6 +1,6 @@
-"""The last failure of each partition, kept until it succeeds, or until what it was made from changes.
+"""The last failure of each partition, kept until it succeeds, or until its inputs change.
 
-A failure is a small JSON file in `ledger/.failures`. It is no part of the ledger's truth: without it nothing is lost.
+A failure is a small JSON file in `ledger/.failures`. It is no part of the ledger, and may be lost.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, OSError, CorpusError)
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why a partition failed, when, and the state of what it reads for which that holds."""
+    """Why and when a partition failed, and the state of its inputs for which that holds."""
 
     asset: str
     partition: str | None
@@ -37,9 +37,9 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class KeptFailures:
-    """Keeps the errors of partitions, and removes those of partitions that succeeded or are fresh without that.
+    """Keeps the errors of partitions, and removes those of partitions that succeeded or became fresh otherwise.
 
-    A store that cannot be written keeps nothing, and that is no fault of the build.
+    If the store is not writable, nothing is kept, which is no fault of the build.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -59,7 +59,7 @@ class KeptFailures:
                 self._remove(path)
 
     def overcome(self, planner: Planner) -> list[Record]:
-        """Returns the records of partitions that failed and are fresh all the same, since a change was taken back."""
+        """Returns the records of partitions that failed but are fresh again because a change was taken back."""
         found = []
         for path in sorted(self._paths):
             failure = _read(self._storage, path)
@@ -89,7 +89,7 @@ def any_failure(storage: Storage) -> bool:
 def failures(planner: Planner, stage: Stage) -> dict[str | None, Failure]:
     """Returns the failures of a stage that still hold, by partition; those that cannot be read are left out.
 
-    While an input is not fresh, it may come out different, and nothing is said.
+    None while an input is not fresh, since it may turn out different.
     """
     found = {}
     ready = {key for key, decision in planner.decisions(stage).items() if not decision.blocked}
@@ -103,7 +103,7 @@ def failures(planner: Planner, stage: Stage) -> dict[str | None, Failure]:
 
 
 def state(planner: Planner, stage: Stage, key: str | None) -> str:
-    """Returns a digest of what a partition would be made from now; it changes with its input or parameters."""
+    """Returns a digest of a partition's present input and parameters."""
     shard = planner.shard(key)
     parameters = planner.parameters(stage, key)
     recipe = recipe_digest(stage.name, stage.code_version, parameters, planner.inputs(stage, key))
@@ -128,7 +128,7 @@ def _folder(stage: Stage) -> str:
 
 
 def _path(stage: Stage, key: str | None) -> str:
-    """Returns the path of a failure. Its name is a digest, since the file itself says which partition it is of."""
+    """Returns the path of a failure. Its name is a digest; the file itself names the partition."""
     return f"{_folder(stage)}/{content_digest(partition_name(stage.name, key).encode())}.json"
 
 

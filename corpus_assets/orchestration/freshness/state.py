@@ -1,6 +1,6 @@
-"""Whether all of an asset is fresh, in words; and what was last said of all assets, without loading Dagster.
+"""Whether all of an asset is fresh, in words; and the last report on all assets, without loading Dagster.
 
-Dagster's own marks cannot carry it: a partition that is stale, or waits for one that is, stays green there.
+Dagster's own marks are not enough: a stale or waiting partition stays green there.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from resources.stage.declaration import Stage
 from resources.storage.interface import Storage
 
 TOLD = f"{FOLDER}/.freshness.json"
-"""What was last said, and in which Dagster database. Without it nothing is lost: Dagster is loaded and asked."""
+"""The last report, and its Dagster database. If this file is lost, Dagster is loaded and asked."""
 
 MAX_CAUSES = 10
 MAX_LISTED = 20
@@ -30,7 +30,7 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, OSError, CorpusError)
 
 
 class Freshness(msgspec.Struct, frozen=True):
-    """What of an asset is fresh.
+    """The freshness of an asset.
 
     words: `3 stale, 12 waiting: raw shard code/part-01 changed`.
     counts: partitions by status, failed ones apart.
@@ -46,9 +46,9 @@ class Freshness(msgspec.Struct, frozen=True):
 
 
 def freshness(planner: Planner) -> dict[str, Freshness]:
-    """Returns what of each asset is fresh, as a planner knows it, in the order the data flows.
+    """Returns the freshness of each asset according to a planner, in the order the data flows.
 
-    The cause of what only waits is that of what it waits for.
+    A waiting partition has the cause of the one it waits for.
     """
     found: dict[str, Freshness] = {}
     some = any_failure(planner.storage)
@@ -60,7 +60,7 @@ def freshness(planner: Planner) -> dict[str, Freshness]:
             continue
         failed = failures(planner, stage) if some else {}
         read = (planner.graph[edge.asset] for edge in stage.inputs)
-        # What changed in the list of raw files is said by the raw files.
+        # Changes of the list of raw files are reported by the raw files themselves.
         upstream = (cause for one in read if not one.lists_shards for cause in found[one.name].causes)
         causes = tuple(islice(dict.fromkeys(_causes(open_ones, failed, upstream)), MAX_CAUSES))
         causes = causes or (open_ones[0].reason,)
@@ -73,7 +73,7 @@ def freshness(planner: Planner) -> dict[str, Freshness]:
 
 
 def unknown(why: str) -> Freshness:
-    """Returns what is said of an asset while no plan can be made."""
+    """Returns the freshness of an asset while no plan can be made."""
     return Freshness(False, f"not known, since no plan can be made: {why}", {}, (why,))
 
 
@@ -111,21 +111,21 @@ def decide_again(planner: Planner, but: Iterable[Stage]) -> None:
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What was last said of all assets, as a digest, and the Dagster database in which it was."""
+    """The last report on all assets as a digest, and its Dagster database."""
 
     database: str
     digest: str
 
 
 def is_told(storage: Storage, home: Path, found: Mapping[str, Freshness]) -> bool:
-    """Returns whether this is what was last said, in the Dagster database of this DAGSTER_HOME."""
+    """Returns whether this was the last report, in the Dagster database of this DAGSTER_HOME."""
     with suppress(*_UNREADABLE), storage.open(TOLD) as file:
         return msgspec.json.decode(file.read(), type=Told) == _told(home, found)
     return False
 
 
 def remember(storage: Storage, home: Path, found: Mapping[str, Freshness]) -> None:
-    """Notes what was said. A store that cannot be written keeps nothing."""
+    """Notes the report; does nothing if the store is not writable."""
     if not is_told(storage, home, found):
         with suppress(OSError, CorpusError):
             storage.write(TOLD, msgspec.json.encode(_told(home, found)))

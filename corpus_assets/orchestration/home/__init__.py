@@ -1,1 +1,1 @@
-"""The DAGSTER_HOME of a corpus: where it is, what is in it, and why it cannot be used."""
+"""The DAGSTER_HOME of a corpus: its place, its content, and its faults."""

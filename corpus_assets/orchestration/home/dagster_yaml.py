@@ -28,7 +28,7 @@ _SECTION = (
 
 
 def write_settings(home: Path, folder: Path) -> None:
-    """Writes the dagster.yaml of a DAGSTER_HOME, if it is to be another than it is. folder: that of corpus.yaml.
+    """Writes the dagster.yaml of a DAGSTER_HOME, if it changes. folder: that of corpus.yaml.
 
     While the variable is set, a section at its end keeps runs and events in the database, unless the file says itself
     where they are. Nothing else in it changes. `ConfigError` for a file that cannot be read, or takes no section.
@@ -97,7 +97,7 @@ def _settings(text: str, file: Path) -> dict[str, Any]:
 
 
 def _write(file: Path, text: str) -> None:
-    """Replaces the file at once: it may be a user's own, and the disk may be full."""
+    """Replaces the file atomically: it may be a user's own, and the disk may be full."""
     target = file.resolve()
     new = target.with_name(f".{target.name}.new")
     new.touch()

@@ -84,12 +84,12 @@ def _advice(home: Path, cause: OSError | sqlite3.Error) -> str:
         return f"remove the folder {cause.filename}, where a file has to be"
     if isinstance(cause, sqlite3.DatabaseError):
         known = next((advice for part, advice in _OF_SQLITE.items() if part in str(cause)), None)
-        return known or f"{_damaged(home)} is damaged; move it away: the next build tells Dagster anew what is built"
+        return known or f"{_damaged(home)} is damaged; move it away: the next build reports everything to Dagster again"
     return _ELSEWHERE
 
 
 def _damaged(home: Path) -> str:
-    """Returns the first database that does not begin like one; else all of them, since no error names the file."""
+    """Returns the first database without a valid beginning; else all of them, since no error names the file."""
     for file in sorted(home.rglob("*.db")):
         with suppress(OSError), file.open("rb") as opened:
             if opened.read(len(_HEAD)) not in (b"", _HEAD):

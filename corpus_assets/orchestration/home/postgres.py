@@ -49,7 +49,7 @@ def _is_readable(url: str) -> bool:
 
 
 def fault() -> str:
-    """Connects to the database; returns in words why that fails, empty if it does not, or if none is set."""
+    """Connects to the database; returns in words why that fails; empty if it works, or if none is set."""
     from sqlalchemy import create_engine
     from sqlalchemy.exc import DBAPIError
 

@@ -54,16 +54,16 @@ def prepare(folder: Path) -> Path:
 
 @contextmanager
 def _alone_in(home: Path) -> Iterator[None]:
-    """Keeps other processes waiting that begin to use a DAGSTER_HOME: Dagster's tables are made by one at a time."""
+    """Locks a DAGSTER_HOME while a process begins to use it, so that one process at a time creates Dagster's tables."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / LOCK).open("a") as file:
-        with suppress(OSError):  # Some file systems have no locks; two that make the tables in one moment are rare.
+        with suppress(OSError):  # Some file systems have no locks; two processes at once are rare.
             _wait_for(file)
         yield
 
 
 def _wait_for(file: IO[str]) -> None:
-    """Locks a file; goes on without after a while: a process that is stopped would keep all others from their end."""
+    """Locks a file; gives up after a while, because a stopped process would block all others."""
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         try:
@@ -76,7 +76,7 @@ def _wait_for(file: IO[str]) -> None:
 
 @contextmanager
 def usable(home: Path) -> Iterator[None]:
-    """Turns a fault of the DAGSTER_HOME (full, read-only) into one sentence: Dagster's own is a stack of 98 lines."""
+    """Turns a fault of the DAGSTER_HOME (full, read-only) into one sentence; Dagster's error is a stack of 98 lines."""
     try:
         yield
     except Exception as error:
@@ -104,7 +104,7 @@ def project_instance(folder: Path) -> dg.DagsterInstance:
 
 def _opened(home: Path) -> dg.DagsterInstance:
     try:
-        # Not by the variable: another corpus of this process would be given the same instance.
+        # Not by the variable, or another corpus of this process would get the same instance.
         return dg.DagsterInstance.from_config(str(home))
     except dg.DagsterInvalidConfigError as error:
         require_variables(home / NAME)
@@ -135,8 +135,8 @@ def claim_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
 def close_abandoned_runs(instance: dg.DagsterInstance) -> int:
     """Marks runs as failed whose process was killed on this machine; otherwise they would stay active for ever.
 
-    What was driven before this machine was started anew, or in another container of the same name, is closed when it
-    has reported nothing for a day: nobody here can tell whether it still runs.
+    Runs from before the last start of this machine, or in another container of the same name, are closed when they have
+    reported nothing for a day, since it is unknown whether they still run.
     """
     closed = 0
     for run in instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED)):

@@ -34,16 +34,16 @@ from dagster_shared.ipc import get_ipc_shutdown_pipe, open_ipc_subprocess, send_
 from resources.errors import CorpusError
 
 MARK = "CORPUS_UI_MARK"
-"""Variable of the environment that all processes of one `corpus ui` have, those too that lost their parent."""
+"""Environment variable of all processes of one `corpus ui`, also those that lost their parent."""
 
 RESTARTS, WITHIN = 3, 600.0
-"""How often a process is started again that ends, within so many seconds."""
+"""How often a process that ended is started again within so many seconds."""
 
 _LOOK_EVERY = 2.0
 _RELOAD_SECONDS = 120
 _END_SECONDS = 30.0
 _RUN = "multiprocessing.spawn"
-"""What the command of a run has in it that the code server started."""
+"""The part of the command of runs that the code server started."""
 
 _log = logging.getLogger("dagster")
 
@@ -111,7 +111,7 @@ class Service:
 
 
 class CodeServer(ProxyServerManager):
-    """The code server: a process that passes questions on to another, which it starts anew when code is loaded again.
+    """The code server: a process that forwards requests to another one, which it restarts when code is reloaded.
 
     `CorpusError` if it does not start.
     """
@@ -129,7 +129,7 @@ class CodeServer(ProxyServerManager):
         self._server: GrpcServerProcess = entry.process
 
     def look(self) -> None:
-        """Says that we are still here, or starts it again, or what is behind it; `CorpusError` if that is too often."""
+        """Sends a sign of life, or restarts it or the process behind it; `CorpusError` after too many restarts."""
         client = self._client()
         if (code := self._server.server_process.poll()) is not None:
             self._ends.note(_how(code))
@@ -147,7 +147,7 @@ class CodeServer(ProxyServerManager):
         return cast(DagsterGrpcClient, cast(Any, self._server).create_client())
 
     def _is_deserted(self) -> bool:
-        """Returns whether the process has gone that questions are passed on to; one that is slow has not."""
+        """Returns whether the process behind it has ended; a slow one has not."""
         try:
             self._client().ping("")
         except DagsterUserCodeUnreachableError as error:
@@ -213,7 +213,7 @@ def _watch(code: CodeServer, services: Sequence[Service]) -> None:
 
 
 def _end_all() -> None:
-    """Ends what is left of all that was started: code servers wait for their runs, and these are interrupted."""
+    """Ends all remaining processes: code servers wait for their runs, which are interrupted."""
     try:
         for one in _marked():
             with suppress(psutil.Error):
@@ -227,7 +227,7 @@ def _end_all() -> None:
 
 
 def _marked() -> list[psutil.Process]:
-    """Returns the processes that have our mark, but for this one."""
+    """Returns all other processes with our mark."""
     return [one for one in psutil.process_iter() if one.pid != os.getpid() and _has_mark(one)]
 
 

@@ -1,4 +1,4 @@
-"""Waits for the store: one builds at a time, and a Dagster step comes when its run is started."""
+"""Waits for the store, since a Dagster step may start while another process builds."""
 
 import random
 import time
@@ -10,7 +10,7 @@ from resources.errors import StorageError
 
 LIMIT_SECONDS = 900.0
 _PAUSES = (1.0, 3.0)
-"""Seconds between two attempts: by chance, or steps that began in one moment would for ever meet again."""
+"""Seconds between two attempts; random, so that steps that began together do not collide for ever."""
 _HELD = "is building on this store"
 
 

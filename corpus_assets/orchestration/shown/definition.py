@@ -1,4 +1,4 @@
-"""What the web UI shows of an asset before anything is built: what it is, its columns, and what it depends on."""
+"""What the web UI shows of an asset before anything is built: description, columns, and values that it depends on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def description(stage: Stage) -> str:
 
 
 def definition_metadata(corpus: Corpus, stage: Stage) -> dict[str, Any]:
-    """Returns columns, the values that an asset depends on, and where to look at what was built."""
+    """Returns columns, the values that an asset depends on, and links to the built partitions."""
     metadata: dict[str, Any] = {"look": dg.MetadataValue.url(page(stage.name)), "dagster/uri": corpus.storage.place}
     if stage.columns:
         metadata["dagster/column_schema"] = dg.TableSchema(

@@ -1,4 +1,4 @@
-"""The reasons for which rows of an asset are dropped: those that its stage declares, and what records hold besides."""
+"""The drop reasons of an asset: those that its stage declares, and further ones in records."""
 
 from collections.abc import Iterable
 

@@ -68,7 +68,7 @@ _ELSEWHERE = frozenset(
 _ROWS_AGAIN = frozenset({"pairs", "exact_duplicates"})
 """Numbers that equal `rows_out` wherever that is counted."""
 _ALSO = ("short", "duplicates", "changed", "documents_with_hits", "documents_touched")
-"""Numbers that say what a stage found in the documents that it only looks at."""
+"""Numbers of findings in documents that a stage only examines."""
 
 _BYTES = "bytes"
 _SHARE = "share"
@@ -172,7 +172,7 @@ def is_detail(name: str) -> bool:
 
 
 def details(numbers: Numbers) -> dict[str, Any]:
-    """Returns what is of use when something is wrong, and otherwise in the way."""
+    """Returns numbers that only help when something is wrong."""
     return {
         name: value
         for name, value in numbers.items()

@@ -1,4 +1,4 @@
-"""Text of unknown origin as Markdown that is shown as it is, never interpreted."""
+"""Text of unknown origin as Markdown that is shown literally, never interpreted."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -121,7 +121,7 @@ def _report(numbers: Numbers) -> dict[str, Any]:
 
 
 def _details(record: Record) -> dict[str, Any]:
-    """Returns what is of use when something is wrong."""
+    """Returns values that only help when something is wrong."""
     return {
         "recipe": record.recipe,
         "content": record.digest,

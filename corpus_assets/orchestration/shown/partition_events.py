@@ -1,4 +1,4 @@
-"""What Dagster is told of a partition: that it was computed, from what and why, or that it failed."""
+"""Dagster's events of a partition: computed, with inputs and reason, or failed."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from resources.stage.jobs.job import Outcome
 ASKED, FRESH = "asked for", "fresh, not computed again"
 _MAX_LISTED = 5
 _EVENTS_EACH = 3
-"""How many events of a partition are looked at, on average, to find why it was computed."""
+"""How many events per partition are read, on average, to find why it was computed."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ DATA_VERSION = "dagster/data_version"
 TOTAL_TAG = "corpus/total"
 """Marks the sum over all partitions of an asset, which is no content."""
 
-_TOTALS = 4  # How many may follow one another: one after each look that told of the asset.
+_TOTALS = 4  # How many sums may follow one another: one after each look that reported the asset.
 
 
 def is_total(event: dg.AssetMaterialization | None) -> bool:

@@ -92,7 +92,7 @@ def longest_first(lengths: Array, longest: int) -> Array:
         places[length] += places[length + 1]
     order = np.empty(lengths.size, I64)
     for sequence in range(lengths.size):
-        # What is longer comes first, so the count of all that is longer is a length's next place.
+        # Longer sequences come first, so their count is the next place of a length.
         order[places[lengths[sequence] + 1]] = sequence
         places[lengths[sequence] + 1] += 1
     return order

@@ -22,7 +22,7 @@ class Member(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A member that holds no data for us: its name in the archive, and its kind."""
+    """A member without data to read: its name in the archive, and its kind."""
 
     name: str
     kind: str
@@ -46,9 +46,9 @@ def members(raw: BinaryIO, where: str) -> Iterator[Member | Skipped]:
     """Yields the regular members that end in `.jsonl.zst`, in archive order, even if several have the same name.
 
     Files with other names, links and devices come as `Skipped`, so that a caller can count them. Folders and
-    AppleDouble files (`._*`, written by the archiver, not by the author) are left out. A member's stream
-    is valid until the next member is asked for. Raises `BadFileError` or `tarfile.TarError` unless every header
-    is sound and the archive ends with its end mark: a block of zeros with only zeros after it.
+    AppleDouble files (`._*`, which archivers add) are left out. A member's stream is valid until the next member is
+    requested. Raises `BadFileError` or `tarfile.TarError` unless every header is sound and the archive ends with its
+    end mark: a block of zeros with only zeros after it.
     """
     source = cast(BinaryIO, _BoundedReads(raw))
     try:
@@ -58,7 +58,7 @@ def members(raw: BinaryIO, where: str) -> Iterator[Member | Skipped]:
                 if member.size < 0 or member.offset <= position:
                     raise BadFileError(where, f"tar header at byte {member.offset} has an impossible size")
                 position = member.offset
-                cast(Any, archive).members.clear()  # it keeps every header it has seen
+                cast(Any, archive).members.clear()  # the module keeps every header it has seen
                 base = member.name.rpartition("/")[2]
                 if member.isdir() or base.startswith(_APPLE_DOUBLE):
                     continue
@@ -81,7 +81,7 @@ def _kind(member: tarfile.TarInfo) -> str:
 def _check_end(raw: BinaryIO, offset: int, where: str) -> None:
     """Raises `BadFileError` unless the end mark is at `offset`, with only zeros after it.
 
-    The tar module takes a damaged header or a missing end mark for the end, and data could follow.
+    The tar module treats a damaged header or a missing end mark as the end, although data could follow.
     """
     raw.seek(offset)
     mark = raw.read(tarfile.BLOCKSIZE)

@@ -16,9 +16,10 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is written. columns: names of its columns; None if the first row names them.
+    """The syntax of a table.
 
-    escape: a character that makes the one after it part of a value (see `Escape`); None if none does.
+    columns: names of its columns; None if the first row names them. escape: a character that makes the next one part of
+    a value (see `Escape`); None if there is none.
     """
 
     delimiter: str
@@ -28,7 +29,7 @@ class Layout:
 
     @classmethod
     def of(cls, kind: str, options: FormatOptions) -> "Layout":
-        """Returns the layout of a format, as the options of its source have it."""
+        """Returns the layout for a format and the options of its source."""
         usual = "\t" if kind.startswith("tsv") else ","
         return cls(options.delimiter or usual, options.quote, options.columns, options.escape)
 
@@ -38,10 +39,10 @@ def read_rows(
 ) -> Iterator[Row | BadRow]:
     """Yields the rows that a parser makes from a table, and bad rows; blank lines and a byte order mark are skipped.
 
-    Lines end as the first one does. A bad row has another number of values than there are columns (`ragged_row`), text
-    after a closing quote (`bad_quotes`), a line end of another kind outside quotes (`stray_line_end`), NUL (`nul`) or
-    bytes that are not UTF-8. Raises `BadFileError` for a header that cannot be used, a
-    row of more than `limit` bytes, and a quote that is open at the end, which may hide any number of rows.
+    All lines must end like the first one. A bad row has another number of values than there are columns (`ragged_row`),
+    text after a closing quote (`bad_quotes`), a line end of another kind outside quotes (`stray_line_end`), NUL (`nul`)
+    or bytes that are not UTF-8. Raises `BadFileError` for a header that cannot be used, a row of more than `limit`
+    bytes, and a quote that is still open at the end, which may hide any number of rows.
     """
     escape = None if layout.escape is None else Escape(layout.escape, layout.quote, layout.delimiter)
     lines = TextLines(stream, layout.quote, escape, limit, where)
@@ -64,9 +65,9 @@ def read_rows(
 
 
 def _rows(lines: TextLines, layout: Layout, limit: int) -> Iterator[list[str] | RowError]:
-    """Yields the values of every row that is not blank, or why they are not to be had."""
+    """Yields the values of every row that is not blank, or why it cannot be read."""
     if csv.field_size_limit() < limit:
-        csv.field_size_limit(limit)  # it is one for the whole process; the lines keep the limit of this file
+        csv.field_size_limit(limit)  # this limit is global; `TextLines` enforces the limit of this file
     reader = csv.reader(
         lines,
         delimiter=layout.delimiter,
@@ -91,7 +92,7 @@ def _rows(lines: TextLines, layout: Layout, limit: int) -> Iterator[list[str] | 
 
 
 def _fault(problem: str, lines: TextLines, layout: Layout) -> RowError:
-    """Returns a fault that the parser found, in our words."""
+    """Returns a fault that the parser found as a `RowError`."""
     if "new-line" in problem:
         stray, usual = ("line feed", "carriage return") if lines.by_return else ("carriage return", "line feed")
         return RowError("stray_line_end", f"a {stray} stands outside quotes; the lines of this file end in a {usual}")
@@ -101,7 +102,7 @@ def _fault(problem: str, lines: TextLines, layout: Layout) -> RowError:
 
 
 def _values(columns: Sequence[str], row: list[str]) -> dict[str, object]:
-    """Returns the values of a row by column; a value that cannot be used is replaced by its `RowError`."""
+    """Returns the values of a row by column; an unusable value is replaced by its `RowError`."""
     if len(row) != len(columns):
         return {"": RowError("ragged_row", f"{len(row)} values for {len(columns)} columns")}
     return {name: _checked(name, value) for name, value in zip(columns, row, strict=True)}
@@ -119,7 +120,7 @@ def _checked(name: str, value: str) -> str | RowError:
 
 
 def _check_columns(columns: Sequence[str], parser: RowParser[Row], where: str) -> None:
-    """Raises `BadFileError` unless every column has a name of its own, and those that are needed are there."""
+    """Raises `BadFileError` unless column names are unique and required columns exist."""
     shown = shown_names(map(repr, columns))
     if len(set(columns)) != len(columns):
         raise BadFileError(where, f"two columns with one name; columns: {shown}")

@@ -17,7 +17,7 @@ _ARRAY_OF_OBJECTS = re.compile(rb"(?:%s)?\s*\[\s*\{" % UTF8_BOM)
 
 
 def bounded_lines(stream: io.BufferedReader, limit: int) -> Iterator[bytes | None]:
-    r"""Yields lines with their `\n` (the only byte that ends one); None for a line of more than `limit` bytes.
+    r"""Yields lines with their `\n` (no other byte ends a line); None for a line of more than `limit` bytes.
 
     Such a line is skipped in pieces of at most `limit` bytes.
     """

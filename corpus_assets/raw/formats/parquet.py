@@ -1,4 +1,4 @@
-"""Reads the rows of a parquet file, batch by batch, in memory that does not follow what the file claims."""
+"""Reads the rows of a parquet file, batch by batch; memory does not depend on sizes that the file claims."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -26,14 +26,15 @@ Row = TypeVar("Row")
 BATCH_BYTES: Final = 128 << 20
 MAX_BATCH_ROWS: Final = 256
 MAX_PAGE_ROWS: Final = 4
-"""Decompressed bytes of a page, in longest rows."""
+"""Largest page after decompression, as a multiple of the longest row."""
 INNER_VALUE_BYTES: Final = 32
-"""What each value in a list, object or map counts for beside its own bytes: it may be stored in no byte, and is an
-object of Python when its row is made."""
+"""Bytes that each value in a list, object or map counts besides its own: it may be stored in zero bytes, and becomes a
+Python object when its row is read.
+"""
 _REFERENCE_BYTES: Final = 8
 FREE_VALUE_BYTES: Final = 4 << 30
-"""Bytes of values that a file of any size may hold: rows may share one value, which is stored once."""
-_UNCONVERTED: Final = (ValueError, OverflowError, LookupError, OSError)  # the latter two: no such time zone
+"""Bytes of values that a file of any size may hold, since rows may share a value that is stored once."""
+_UNCONVERTED: Final = (ValueError, OverflowError, LookupError, OSError)  # the latter two for unknown time zones
 
 
 def read_rows(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str) -> Iterator[Row | BadRow]:
@@ -73,7 +74,7 @@ def read_rows(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str)
 
 
 def _opened(pages: CheckedPages, where: str) -> Any:
-    """Returns the file, whose names of columns, nested ones too, are UTF-8."""
+    """Returns the file after a check that all column names, also nested ones, are UTF-8."""
     try:
         file = pq.ParquetFile(pages, pre_buffer=False, page_checksum_verification=True)
         str(file.schema_arrow)
@@ -83,7 +84,7 @@ def _opened(pages: CheckedPages, where: str) -> Any:
 
 
 def _wanted(names: Sequence[str], parser: RowParser[Row]) -> list[str]:
-    """Returns the columns to read; all if one that is asked for is missing, so that what is there can be told."""
+    """Returns the columns to read; all if a requested one is missing, so that the error can list them."""
     missing = any(set(group) - set(names) for group in parser.required)
     return [name for name in names if parser.columns is None or missing or name in parser.columns]
 
@@ -114,7 +115,7 @@ def _is_textual(column: Any) -> bool:
 
 
 class _Group(NamedTuple):
-    """A row group: how many rows it has, and the chunks of the columns that are read, with their dictionaries."""
+    """A row group: its number of rows, and the chunks of the columns that are read, with their dictionaries."""
 
     rows: int
     chunks: list[Chunk]
@@ -137,16 +138,16 @@ def _groups(file: Any, names: Collection[str], pages: CheckedPages) -> list[_Gro
 
 
 def _try_chunk(file: Any, group: int, path: str) -> None:
-    """Lets a reader begin with a chunk, which reads nothing yet; `OSError` if the footer speaks of it wrongly.
+    """Lets a reader open a chunk without reading it; `OSError` if the footer describes it wrongly.
 
-    Asked for the same directly, the library ends the process.
+    Reading it directly would make the library abort the process.
     """
     with suppress(WithheldError):
         next(file.iter_batches(batch_size=1, row_groups=[group], columns=[path], use_threads=False), None)
 
 
 def _is_of(path: str, names: Collection[str]) -> bool:
-    """Returns whether a leaf lies in one of the columns; a name may have dots itself."""
+    """Returns whether a leaf belongs to one of the columns; names themselves may contain dots."""
     return any(path[:end] in names for end in (*(dot.start() for dot in re.finditer(r"\.", path)), len(path)))
 
 
@@ -159,7 +160,7 @@ def _check_sizes(groups: Sequence[_Group], allowed: int, where: str) -> None:
 
 
 def _batches(file: Any, groups: Sequence[_Group], names: Sequence[str], raw: BinaryIO) -> Iterator[Any]:
-    """Yields all rows as record batches of about `BATCH_BYTES` at most, if any rows of a group are alike."""
+    """Yields all rows as record batches of at most about `BATCH_BYTES`, if the rows of a group have similar sizes."""
     for rows, run in groupby(range(len(groups)), lambda index: _batch_rows(groups[index], raw)):
         for batch in file.iter_batches(batch_size=rows, row_groups=list(run), columns=names, use_threads=False):
             columns = [_plain(column) for column in batch.columns]
@@ -167,18 +168,18 @@ def _batches(file: Any, groups: Sequence[_Group], names: Sequence[str], raw: Bin
 
 
 def _empty_batches(groups: Sequence[_Group]) -> Iterator[Any]:
-    """Yields as many rows as there are, without a value, for a parser that looks at no column."""
+    """Yields all rows without values, for a parser that reads no column."""
     for group in groups:
         yield pa.RecordBatch.from_struct_array(pa.array([{}] * group.rows, pa.struct([])))
 
 
 def _plain(column: Any) -> Any:
-    """Returns a column whose bytes are those of its rows: without a dictionary, which a part of it shares whole."""
+    """Returns a column without a dictionary, so that its bytes are those of its rows only."""
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _batch_rows(group: _Group, raw: BinaryIO) -> int:
-    """Returns rows of a batch, a power of two: any row may have the longest value of each dictionary."""
+    """Returns the rows of a batch, a power of two, as if every row had the longest dictionary values."""
     row_bytes = sum(chunk.decompressed for chunk in group.chunks) // max(group.rows, 1)
     row_bytes += sum(_dictionary_bytes(chunk, raw) for chunk in group.chunks)
     rows = BATCH_BYTES // max(row_bytes, 1)
@@ -212,7 +213,7 @@ def _bytes(batch: Any) -> int:
 
 
 def _inner_values(column: Any) -> int:
-    """Returns how many values lie in the lists, objects and maps of a column, at every depth."""
+    """Returns the number of values in the lists, objects and maps of a column, at every depth."""
     if isinstance(column, pa.ExtensionArray):
         return _inner_values(column.storage)
     if not pa.types.is_nested(column.type):

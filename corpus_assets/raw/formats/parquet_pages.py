@@ -1,7 +1,7 @@
 """Checks the pages of a parquet file against its footer, before a library decompresses them.
 
-A footer says how many bytes the pages of a column decompress to; a library believes each page instead, which may say
-more. Source: the Parquet format's `PageHeader`, in the compact protocol of Thrift.
+A footer states how many bytes the pages of a column decompress to. Libraries trust the page headers instead, which may
+claim more. Source: the Parquet format's `PageHeader`, in the compact protocol of Thrift.
 """
 
 import io
@@ -21,11 +21,11 @@ _HEAD_BYTES: Final = 1 << 20
 
 
 class PageError(ValueError):
-    """The bytes at a place are no page header."""
+    """The bytes at a position are no page header."""
 
 
 class PageHeader(NamedTuple):
-    """What the header of a page says: bytes of the header itself, and of its page as stored and decompressed."""
+    """The header of a page: bytes of the header itself, and of the page as stored and decompressed."""
 
     own: int
     stored: int
@@ -33,9 +33,9 @@ class PageHeader(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """The pages of one column in one row group, as the footer has them, in bytes.
+    """The pages of one column in one row group according to the footer, in bytes.
 
-    inner_values: how many values of lists they hold, of which a row may have any number.
+    inner_values: number of values in lists, of which a row may have any number.
     """
 
     start: int
@@ -61,13 +61,13 @@ class Chunk(NamedTuple):
 
 
 class WithheldError(Exception):
-    """No byte of a file is read for now."""
+    """Reading is disabled at the moment."""
 
 
 class CheckedPages(io.RawIOBase):
     """A stream over a parquet file that refuses a chunk whose pages hold more than the footer says.
 
-    A library that reads without a buffer asks for each chunk at once, so no byte is read twice.
+    A library that reads without a buffer requests each whole chunk, so no byte is read twice.
 
     chunks: all chunks, by where they start. page_bytes: limit of one decompressed page. withheld: a read raises
     `WithheldError`. Raises `BadFileError`.
@@ -144,7 +144,7 @@ class _Compact:
         self.place = 0
 
     def struct(self, depth: int) -> dict[int, int]:
-        """Passes over a struct; returns its numbers by field."""
+        """Skips a struct; returns its numbers by field."""
         if depth > _MAX_NESTING:
             raise PageError("it nests too deep")
         numbers: dict[int, int] = {}
@@ -158,7 +158,7 @@ class _Compact:
         return numbers
 
     def _value(self, kind: int, depth: int) -> int | None:
-        """Passes over a value; returns it if it is a whole number."""
+        """Skips a value; returns it if it is an integer."""
         if kind in (_TRUE, _FALSE):
             return None
         if kind == _BYTE:

@@ -1,4 +1,4 @@
-r"""The lines of CSV and TSV files: which character ends them, and what an escape character stands before."""
+r"""The lines of CSV and TSV files: their line ends and escape characters."""
 
 import io
 import re
@@ -11,7 +11,7 @@ from corpus_assets.raw.formats.names import UTF8_BOM, check_utf8_start
 from resources.errors import BadFileError
 
 HEAD_BYTES: Final = 1 << 20
-"""How far the end of the first line is looked for."""
+"""Bytes in which the end of the first line is searched."""
 
 _EXCHANGED: Final = bytes.maketrans(b"\r\n", b"\n\r")
 
@@ -19,8 +19,8 @@ _EXCHANGED: Final = bytes.maketrans(b"\r\n", b"\n\r")
 class TextLines:
     r"""The lines of a table as text, each with its end; counts them, and the bytes of the present row.
 
-    Lines end in `\n`, or in `\r` if the first line does. A byte that is not UTF-8 becomes a lone surrogate, so that
-    the row is still found to its end. Raises `BadFileError` for a row of more than `limit` bytes.
+    Lines end in `\n`, or in `\r` if the first line does. A byte that is not UTF-8 becomes a lone surrogate, so that the
+    end of the row is still found. Raises `BadFileError` for a row of more than `limit` bytes.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class TextLines:
         self._limit = limit
         self._where = where
         self._row_bytes = 0
-        self.first = 1  # the line that the present row begins in
+        self.first = 1  # the first line of the present row
         self.number = 0
 
     def begin_row(self) -> None:
-        """Says that the next line begins a row."""
+        """Notes that the next line begins a row."""
         self._row_bytes = 0
         self.first = self.number + 1
         if self._escape is not None:
@@ -72,10 +72,10 @@ class TextLines:
 
 
 class Escape:
-    r"""Doubles an escape character that stands before a character that needs none, so that it stays part of the value.
+    r"""Doubles an escape character before a character that needs no escape, so that it stays part of the value.
 
-    Inside quotes a quote needs one, outside them also a delimiter and a line end; everywhere the character itself. So
-    `\"` is a quote, and the backslash of `C:\new` stays, as in the files of databases, which escape no more than this.
+    Inside quotes a quote needs an escape, outside them also a delimiter and a line end, and everywhere the escape
+    character itself. So `\"` is a quote, and the backslash of `C:\new` stays. Databases write files in this way.
     """
 
     def __init__(self, character: str, quote: str | None, delimiter: str) -> None:
@@ -88,11 +88,11 @@ class Escape:
         self._in_quotes = False
 
     def begin_row(self) -> None:
-        """Says that the next line begins a row, outside quotes."""
+        """Notes that the next line begins a row, outside quotes."""
         self._in_quotes = False
 
     def settled(self, line: str) -> str:
-        """Returns a line of the present row in which the character counts wherever it stands."""
+        """Returns a line of the present row in which every escape character counts."""
         return self._marks.sub(self._replaced, line)
 
     def _replaced(self, mark: re.Match[str]) -> str:
@@ -107,7 +107,7 @@ class Escape:
 
 
 def _ends_in_return(head: bytes, quote: str | None, escape: Escape | None) -> bool:
-    r"""Returns whether the first line end outside quotes is a `\r` that belongs to no `\n`."""
+    r"""Returns whether the first line end outside quotes is a `\r` without `\n`."""
     mark = re.escape(quote.encode()) if quote else rb"(?!)"
     skipped = re.escape(escape.character.encode()) + b"." if escape else rb"(?!)"
     plain = rb"%s|%s(?:%s|(?!%s).)*+(?:%s|\Z)|(?!%s)[^\r\n]" % (skipped, mark, skipped, mark, mark, mark)
@@ -116,7 +116,7 @@ def _ends_in_return(head: bytes, quote: str | None, escape: Escape | None) -> bo
 
 
 class _From(io.RawIOBase):
-    r"""What was read of a stream, then its rest; with `\r` and `\n` exchanged if lines end by the former."""
+    r"""The part of a stream that was already read, then its rest; with `\r` and `\n` exchanged if lines end in `\r`."""
 
     def __init__(self, head: bytes, rest: io.BufferedReader, *, by_return: bool) -> None:
         self._head = memoryview(head)

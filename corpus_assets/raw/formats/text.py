@@ -30,7 +30,7 @@ def read_text(stream: BinaryIO, where: str, limit: int) -> str:
 
 
 def listed_paths(listing: str) -> Iterator[tuple[int, str]]:
-    r"""Yields line number (from 1) and path of every line of a list of files that is not blank (one path per line).
+    r"""Yields line number (from 1) and path of every nonblank line of a list of files (one path per line).
 
     Only `\n` ends a line; white space around a path is removed (docs/formats/cerebras-hdf5.md "Reading input").
     """

@@ -29,12 +29,12 @@ _TEXT_LIKE: Final = frozenset(
         *("x-bibtex-text-file", "x-subrip", "rtf", "mbox", "octet-stream"),
     )
 )
-"""Types of `application/` that are texts, or nothing that says otherwise."""
+"""Types of `application/` that are texts, or say nothing about the content."""
 _HOLDS_DOCUMENTS: Final = ("response", "resource", "conversion")
 
 
 class _NothingError(Exception):
-    """A record that holds no document by its nature, with a word for the reason, and what is special about it."""
+    """A record that by its kind holds no document: the word for the reason, and details."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
@@ -54,9 +54,9 @@ def read_rows(
 
     Documents are in `response` records (HTTP, status 2xx), `resource` and `conversion` records whose content is HTML or
     plain text. All others come as `PassedOver`. A row has the values of the Dolma toolkit (docs/formats/dolma.md
-    "WARC"). library: the extractor of main text. counts: gets how many U+FFFD decoding made, and of how many documents
-    the charset was guessed. Raises `BadFileError` if the file is no sound WARC file, and
-    `ConfigError` for HTML without an extractor.
+    "WARC"). library: the extractor of main text. counts: gets the number of U+FFFD from decoding, and of documents with
+    a guessed charset. Raises `BadFileError` if the file is not a valid WARC file, and `ConfigError` for HTML without an
+    extractor.
     """
     reader = _Reader(limits, where, library, counts)
     for record in read_records(stream, where):
@@ -78,7 +78,7 @@ class _Reader:
         self._filename = where.rpartition("/")[2]
 
     def values(self, record: Record) -> dict[str, object]:
-        """Returns the values of a record's row; a fault of the record is in the place of its text."""
+        """Returns the values of a record's row; a fault of the record replaces its text."""
         if record.kind == "warcinfo":
             self._filename = record.headers.get("warc-filename", self._filename)
         if record.kind not in _HOLDS_DOCUMENTS:
@@ -160,7 +160,7 @@ def _require_textual(kind: str) -> None:
 
 
 def _require_identified(identified: str, kind: str) -> None:
-    """Raises `_NothingError` if whoever looked at a payload found that it is no text, whatever its server called it."""
+    """Raises `_NothingError` if the crawler identified a payload as no text, whatever type its server sent."""
     family, _, subtype = media_type(identified).partition("/")
     if family in ("", "text", "message") or subtype.endswith(("+xml", "+json")) or "/" not in identified:
         return
@@ -170,7 +170,7 @@ def _require_identified(identified: str, kind: str) -> None:
 
 
 def _require_characters(page: Read) -> None:
-    """Raises `_NothingError` for what has too many characters that no text has."""
+    """Raises `_NothingError` for content with too many characters that texts do not have."""
     if page.encoding == "replacement":
         raise _NothingError("undecodable", "is in an encoding that browsers refuse (ISO-2022-CN or -KR, HZ)")
     if share := controls(page.text, sound=page.is_sound):
@@ -180,7 +180,7 @@ def _require_characters(page: Read) -> None:
 
 
 def _payload_digest(record: Record, payload: bytes) -> str:
-    """Returns the digest of the payload that the record has, else SHA-1 in base 32 as crawlers write it."""
+    """Returns the record's payload digest, or computes SHA-1 in base 32 as crawlers do."""
     given = record.headers.get("warc-payload-digest", "").partition(":")[2].strip()
     digest = given or base64.b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()
     return digest.lower()

@@ -27,9 +27,9 @@ from resources.formats.documents import NO_METADATA, Document
 class RowRules(SourceRules):
     """The rules by which the rows of one source become documents.
 
-    `lone_surrogates`: `refuse` makes a row bad if its text has an escape of half a surrogate pair; `keep` keeps
-    the escape for a normalization that repairs it, as SlimPajama does (docs/formats/slimpajama.md "Normalization").
-    `loose_texts`: in JSON lines a row may be a bare string, and a text a list of strings, as SlimPajama reads them.
+    lone_surrogates: `refuse` makes a row bad if its text has an escape of half a surrogate pair; `keep` keeps the
+        escape for a normalization that repairs it, as SlimPajama does (docs/formats/slimpajama.md "Normalization").
+    loose_texts: in JSON lines a row may be a bare string, and a text a list of strings, as SlimPajama reads them.
     """
 
     text_key: str = "text"
@@ -74,7 +74,7 @@ class RowReader:
         self._may_be_dolma = usual and rules.ids != "derived"
 
     def begin_part(self, number: int) -> None:
-        """Says that the rows that follow lie in another part of the file, which no document depends on."""
+        """Notes that the next rows lie in another part of the file, which does not affect documents."""
         self._names.begin_part(number)
 
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Document:
@@ -117,9 +117,9 @@ class RowReader:
         return (text if isinstance(text, str) else BLANK_LINE.join(text)), fields
 
     def _dolma(self, line: bytes, place: str) -> Document | None:
-        """Returns the document of a plain Dolma row, decoded in one pass; None if the row needs the general way.
+        """Returns the document of a plain Dolma row, decoded in one pass; None if the row needs the general method.
 
-        After a row of another shape the rest of the file takes the general way, which gives the same documents.
+        After a row of another shape the rest of the file uses the general method, which gives the same documents.
         """
         try:
             row = _DOLMA.decode(line)

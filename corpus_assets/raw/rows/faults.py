@@ -1,4 +1,4 @@
-"""The faults of a row, and finding them in its JSON bytes."""
+"""The faults of a row, and checks for them in its JSON bytes."""
 
 import math
 import re
@@ -20,7 +20,7 @@ _LONGEST_SHOWN: Final = 200
 
 
 class BadRow(NamedTuple):
-    """A row that gives no document: `where` is its place for a person, `reason` a stable word to count by."""
+    """A row that gives no document: `where` is its place for a person, `reason` a stable word for counting."""
 
     where: str
     reason: str
@@ -28,7 +28,7 @@ class BadRow(NamedTuple):
 
 
 class PassedOver(BadRow):
-    """A record that holds no document by its nature, such as a request in a WARC file. It is counted, and no fault."""
+    """A record that by its kind holds no document, such as a request in a WARC file. It is counted, and is no fault."""
 
 
 class RowError(Exception):
@@ -45,7 +45,7 @@ class RowError(Exception):
 
 
 def shown_names(names: Iterable[str]) -> str:
-    """Returns names of columns for messages, of many the first."""
+    """Returns names of columns for messages; only the first if there are many."""
     first = list(islice(names, _MOST_SHOWN + 1))
     shown = ", ".join(name[:_LONGEST_SHOWN] for name in first[:_MOST_SHOWN])
     return f"{shown} ..." if len(first) > _MOST_SHOWN else shown
@@ -54,7 +54,7 @@ def shown_names(names: Iterable[str]) -> str:
 def check_json(raw: bytes, nesting: int) -> None:
     """Raises an error for JSON that common readers refuse: bytes that are not UTF-8, deep nesting, infinite numbers.
 
-    The decoder skips values that nobody asked for, so their strings have not been checked before.
+    The decoder skips values that were not requested, so their strings have not been checked before.
     """
     if not raw.isascii():
         raw.decode()

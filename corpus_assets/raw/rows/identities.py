@@ -1,4 +1,4 @@
-"""Ids that several documents or examples of a source have, though they are told apart by source and id."""
+"""Ids that several documents or examples of a source share, although source and id should identify them."""
 
 from array import array
 from collections import Counter
@@ -13,19 +13,19 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 REPEATED: Final = "repeated_ids"
-"""Statistic: how many rows have the id of an earlier one of the file, the id that most have, and how many these are."""
+"""Statistic: number of rows with the id of an earlier row of the file, and the most frequent id with its count."""
 
 SMALLEST: Final = "smallest_ids"
-"""Statistic: the ids with the smallest hashes, by hash. Files with the same ids have the same ones, which shows it."""
+"""Statistic: the ids with the smallest hashes, by hash. They are equal in files with the same ids."""
 
 _KEPT: Final = 8
 _SHOWN: Final = 60
 _NOTED: Final = 1000
-"""Documents from the beginning of the file whose ids are kept, to show one that is repeated."""
+"""Number of first documents of the file whose ids are kept, to show a repeated one."""
 
 
 class Identities:
-    """Takes note of the ids of one file; eight bytes each."""
+    """Notes the ids of one file; eight bytes each."""
 
     def __init__(self) -> None:
         self._hashes = array("Q")
@@ -34,7 +34,7 @@ class Identities:
         self._limit = 1 << 64
 
     def add(self, identifier: str) -> None:
-        """Takes note of an id."""
+        """Notes an id."""
         hashed = xxhash.xxh3_64_intdigest(identifier.encode("utf-8", "surrogatepass"))
         self._hashes.append(hashed)
         if len(self._first) < _NOTED:
@@ -46,7 +46,7 @@ class Identities:
                 self._limit = max(self._smallest)
 
     def count(self, task: Task) -> None:
-        """Records what was found; nothing of a file whose ids are all made from its name, since no other has such."""
+        """Records the statistics; none for a file whose ids are all derived from its name, since these are unique."""
         if task.statistics.get(DERIVED_IDS, 0) >= len(self._hashes):
             return
         task.count(**{SMALLEST: {f"{hashed:016x}": shown for hashed, shown in sorted(self._smallest.items())}})
@@ -58,7 +58,7 @@ class Identities:
 
 
 def repeated_notes(partitions: Iterable[Partition], what: str) -> Iterator[str]:
-    """Yields a sentence for each source in which an id is that of several documents. what: `source`, or `dataset`."""
+    """Yields a sentence for each source in which several documents share an id. what: `source`, or `dataset`."""
     held: dict[str, list[dict[str, Any]]] = {}
     for partition in partitions:
         assert partition.shard is not None, "the partitions of shards are given with their raw files"

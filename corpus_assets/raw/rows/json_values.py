@@ -44,7 +44,7 @@ def says_nothing(raw: msgspec.Raw, expected: str) -> bool:
 
 
 def take_string(fields: Fields, key: str) -> str | None:
-    """Removes and returns a string; removes a null; leaves a value of another type in `fields`, and returns None."""
+    """Removes and returns a string; removes a null; leaves a value of another type in `fields` and returns None."""
     raw = fields.get(key)
     if raw is None or (kind := kind_of(raw)) not in ("string", "null"):
         return None
@@ -125,7 +125,7 @@ def messages_value(
     roles_by_turn: bool = False,
     as_python: bool = False,
 ) -> Messages:
-    """Returns the messages of a list of objects, or of strings (user and assistant by turns).
+    """Returns the messages of a list of objects, or of strings (user and assistant in turn).
 
     A message has `role`, `content` and other keys. `keys` names role and content in the raw object; objects with
     neither are read as ShareGPT (`from`, `value`), whose role names become user and assistant. Content follows

@@ -44,10 +44,12 @@ class FormatOptions:
 class SourceRules:
     """The rules for ids and metadata of the rows of one source.
 
-    `ids`: `given` requires an id in every row; `derived` makes one from file and row for every row; `optional` for
-    every row without one, and no row is bad for what it has there; `auto` follows the first good row of each file: if
-    it has an id, rows without one are bad; if not, rows without one get a derived id. `metadata_key` None means
-    `metadata`, or `meta` if a row has no `metadata`. `seen` counts which names of keys were found.
+
+    ids: `given` requires an id in every row; `derived` makes one from file and row for every row; `optional` makes one
+        for every row without a valid one; `auto` follows the first good row of each file: if it has an id, rows without
+        one are bad; if not, rows without one get a derived id.
+    metadata_key: None means `metadata`, or `meta` if a row has no `metadata`.
+    seen: counts which configured keys were found.
     """
 
     source: str
@@ -67,9 +69,11 @@ class SourceRules:
 class Limits:
     """Limits for raw files.
 
-    `line_bytes`: bytes of one line, or of one whole text file. `nesting`: depth of lists and objects in metadata,
-    less than the JSON parsers of this project and of its readers take. `ratio`: decompressed to compressed size,
-    for more than `free_bytes` of decompressed bytes (gzip never has more than 1032).
+
+    line_bytes: bytes of one line, or of one whole text file.
+    nesting: depth of lists and objects in metadata, less than the JSON parsers of this project and of its readers
+        allow.
+    ratio: decompressed to compressed size, for more than `free_bytes` of decompressed bytes (gzip never exceeds 1032).
     """
 
     line_bytes: int = 256 << 20
@@ -88,7 +92,7 @@ class RowParser(Protocol[Built_co]):
     required: groups of columns; a table needs one of each group.
     places: where corpus.yaml gives the name of a column, if it does.
     textual: columns that must hold text.
-    columns: those that are looked at, of which others need not be read; None is all.
+    columns: those that are used, so that others need not be read; None is all.
     empty_files: whether a text file without content is a row. Every method raises `RowError` for a bad row.
     """
 
@@ -99,7 +103,7 @@ class RowParser(Protocol[Built_co]):
     empty_files: bool
 
     def begin_part(self, number: int) -> None:
-        """Says that the rows that follow lie in another part of the file: an archive member, or a listed text."""
+        """Notes that the next rows lie in another part of the file: an archive member, or a listed text."""
 
     def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Built_co:
         """Returns the content of one JSON line; None is a line over the limit. Derived ids begin with `place`."""
@@ -115,7 +119,7 @@ class RowParser(Protocol[Built_co]):
 
 
 def missing_column(parser: RowParser[Built_co], columns: Collection[str]) -> str | None:
-    """Returns the first column that a parser needs and a table does not have, in words, with what names it."""
+    """Returns in words the first required column that a table lacks, with the option that names it."""
     for group in parser.required:
         if not set(group) & set(columns):
             places = dict.fromkeys(parser.places[name] for name in group if name in parser.places)
@@ -138,7 +142,7 @@ class RowNames:
         self._id_required: bool | None = {"auto": None, "given": True, "derived": False, "optional": False}[rules.ids]
 
     def begin_part(self, number: int) -> None:
-        """Says that the rows that follow lie in part `number` of the file."""
+        """Notes that the next rows lie in part `number` of the file."""
         self.part, self._first, self._good = number, self._row + 1, 0
 
     @property
@@ -160,7 +164,7 @@ class RowNames:
     def next_values(self, values: dict[str, object]) -> None:
         """Counts a row of typed columns, and turns an id of UTF-8 bytes into text; a null id counts as missing.
 
-        Raises the `RowError` that is in the place of a value, or one for an id that is not UTF-8.
+        Raises the `RowError` that replaces a value, or one for an id that is not UTF-8.
         """
         self.next_row()
         for value in values.values():
@@ -171,9 +175,9 @@ class RowNames:
             values[self._rules.id_key] = utf8(given)
 
     def take_id(self, fields: Fields) -> str | None:
-        """Removes the row's own id from `fields` and returns it; None if an id has to be derived.
+        """Removes the row's own id from `fields` and returns it; None if an id must be derived.
 
-        With `optional`, what is no id stays.
+        With `optional`, an invalid id stays in `fields`.
         """
         if self._rules.ids == "derived":
             return None
@@ -195,7 +199,7 @@ class RowNames:
         raise RowError("bad_id", f"key {self._rules.id_key!r} holds {kind}; valid: non-empty string, integer")
 
     def settle(self, given: str | None, place: str) -> str:
-        """Returns the id of a row that is otherwise good; the first such row of a file decides if all need one."""
+        """Returns the id of a row without other faults; the first such row of a file decides whether all need one."""
         if self._id_required is None:
             self._id_required = given is not None
         self._good += 1

@@ -1,4 +1,4 @@
-"""What the readers of a raw file saw: whether rows have the keys that are configured, and how many ids were made."""
+"""Counts of the readers of a raw file: how many rows have each configured key, and how many ids were derived."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -13,7 +13,7 @@ from corpus_assets.raw.rows.json_values import LIST, OBJECT, Fields, kind_of
 from resources.documents.looked_for import LookedFor, numbers_of
 
 DERIVED_IDS: Final = "derived_ids"
-"""Statistic: how many rows have no id of their own, so that one was made from file and row."""
+"""Statistic: number of rows whose id was derived from file and row."""
 
 _READ_ANYWAY: Final = frozenset({"id", "source", "added", "created", "metadata", "meta"})
 
@@ -22,10 +22,10 @@ Wanted = Mapping[str, Sequence[str]]
 
 
 class Seen:
-    """Counts keys of the rows, and of the messages in them. derived_ids: rows whose ids were made.
+    """Counts keys of the rows, and of the messages in them.
 
-    expected: keys that rows may well lack; they are missed only where rows have others than `known` too. places: where
-    corpus.yaml gives each key.
+    derived_ids: number of rows with derived ids. expected: keys that rows may lack; their absence is reported only if
+    rows have keys outside `known`. places: where corpus.yaml gives each key.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Seen:
             return
         if self._wants_all_names or self._keys.needs_names:
             self._add([name for name, raw in fields.items() if kind_of(raw) != "null"])
-        else:  # Most rows: only the names that are looked for count.
+        else:  # The usual case: only the configured names are counted.
             self._keys.add((), [name for name in self._names if name in fields and kind_of(fields[name]) != "null"])
 
     def columns(self, values: Mapping[str, object]) -> None:
@@ -75,18 +75,18 @@ class Seen:
 
 
 def of_source(source: str, parameters: Mapping[str, Any]) -> Seen:
-    """Returns what is counted of a source. parameters: of a stage that reads its documents."""
+    """Returns the counter for a source. parameters: of a stage that reads its documents."""
     values = {key.removeprefix("source."): value for key, value in parameters.items() if key.startswith("source.")}
     return Seen(names_given(Source, _with_ids(values), f"sources.{source}", ROW_KEY))
 
 
 def of_benchmark(benchmark: str, values: Mapping[str, Any]) -> Seen:
-    """Returns what is counted of a benchmark. values: its section."""
+    """Returns the counter for a benchmark. values: its section."""
     return Seen(names_given(Benchmark, _with_ids(values), f"benchmarks.{benchmark}", ROW_KEY))
 
 
 def of_dataset(dataset: str, values: Mapping[str, Any], shape: Shape) -> Seen:
-    """Returns what is counted of files of a dataset's own. values: what corpus.yaml says of them."""
+    """Returns the counter for a dataset's own files. values: their section of corpus.yaml."""
     files, where = Files.model_construct(None, **values), f"datasets.{dataset}.input"
     keys, read = files.keys(shape), {"id_key", *KEYS[shape]}
     wanted = names_given(Files, _with_ids(values), where, ROW_KEY, read)
@@ -97,5 +97,5 @@ def of_dataset(dataset: str, values: Mapping[str, Any], shape: Shape) -> Seen:
 
 
 def _with_ids(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns a section without the key of the id where no row's own is read."""
+    """Returns a section without the key of the id, if ids are never read from rows."""
     return {**values, "id_key": None} if values["ids"] == "derived" else values

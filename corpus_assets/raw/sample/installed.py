@@ -19,7 +19,7 @@ from pathlib import Path
 from resources.errors import ConfigError
 
 OWN_NAME = "corpus-assets"
-# Settings of the build and of the machine; the latter are often links that lead out of the library.
+# Settings of the build and of the machine, which are often links out of the library.
 MACHINE_OWN = ("_sysconfigdata", "sitecustomize", "usercustomize")
 PACKAGE_FOLDERS = frozenset({"site-packages", "dist-packages"})
 NOT_CODE = frozenset({"__pycache__", "test", "tests", "idle_test", "ensurepip"}) | PACKAGE_FOLDERS

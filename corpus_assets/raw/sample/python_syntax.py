@@ -15,7 +15,7 @@ _PROCESSES, _FILES_AT_ONCE = 2, 32
 
 File = TypeVar("File")
 Docstrings = list[tuple[int, str]]
-"""Line and text of every class or function; an empty text for none."""
+"""Line and docstring of every class or function; empty if it has none."""
 
 
 def docstrings_of(files: Sequence[File], read: Callable[[File], str]) -> Iterator[Docstrings]:
@@ -31,7 +31,7 @@ def docstrings_of(files: Sequence[File], read: Callable[[File], str]) -> Iterato
             while waiting:
                 yield from waiting.popleft().result()
         finally:
-            pool.shutdown(cancel_futures=True)  # Nobody wants what is left if the caller stops.
+            pool.shutdown(cancel_futures=True)  # If the caller stops, the rest is not needed.
 
 
 def _docstrings_of_batch(files: Sequence[File], read: Callable[[File], str]) -> list[Docstrings]:

@@ -84,7 +84,7 @@ def _whole(files: Iterable[InstalledFile]) -> Iterator[Document]:
 
 
 def standard_code(installed: Installation) -> Iterator[Document]:
-    """Yields Python source of the standard library, its few very large files first so that a sample has some."""
+    """Yields Python source of the standard library; a few very large files come first, so that samples have some."""
     ranked = _ranked(installed.standard, PYTHON)
     return _whole(sorted(ranked, key=lambda file: file.path.stat().st_size < LARGE_FILE))
 
@@ -156,7 +156,7 @@ def reference(installed: Installation) -> Iterator[Document]:
 
 
 def _module_docstring(text: str) -> str:
-    """Returns a module's docstring, found by its place: parsing whole modules would take most of the sample's time."""
+    """Returns a module's docstring, found by its position, since parsing modules would take most of the time."""
     found = MODULE_DOCSTRING.match(text)
     modules = (node for node in nodes(found[1]) if isinstance(node, ast.Module)) if found else ()
     return next((ast.get_docstring(node) or "" for node in modules), "")
@@ -170,7 +170,7 @@ def _licence_header(text: str) -> str:
 
 
 def _wording(header: str, file_name: str) -> str:
-    """Returns a header without file name and numbers; the headers of a package differ only in these."""
+    """Returns a header without file name and numbers, in which the headers of a package differ."""
     return NUMBERS.sub("", "\n".join(line for line in header.splitlines() if file_name not in line))
 
 

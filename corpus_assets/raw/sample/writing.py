@@ -28,7 +28,7 @@ from resources.errors import ConfigError, StorageError
 from resources.formats.documents import Document, encode_document
 from resources.hashing import content_digest
 
-VERSION = 4  # of the sample's recipe: goes up whenever the same installation would give other shards
+VERSION = 4  # version of the sample's recipe: raised whenever the same installation would give other shards
 MANIFEST = "sample.json"
 MIN_MEGABYTES = 0.5
 MAX_MEGABYTES = 64.0
@@ -88,7 +88,7 @@ class _Source:
     shard_name: str  # with "{}" for the shard's number
     write: ShardWriter
     text_key: str = "text"
-    elsewhere: bool = False  # its texts are made by other processes, so this one can write another source meanwhile
+    elsewhere: bool = False  # its texts are made in other processes, so this one can write another source
 
 
 def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
@@ -121,7 +121,7 @@ def write_sample(root: Path, *, megabytes: float = 24) -> SampleSummary:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Syntax trees hold no circles, but millions of objects that the collector would visit again and again."""
+    """Pauses the collector: syntax trees hold no cycles, but millions of objects that it would visit repeatedly."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -187,7 +187,7 @@ def _write_sources(root: Path, installed: Installation, size: int) -> SampleSumm
 
 
 def _write_conversations(folder: Path, installed: Installation, count: int) -> None:
-    """Writes files for a dataset of their own; they are not a source of the corpus, so no summary counts them."""
+    """Writes files for a dataset; they are not a source of the corpus, so the summary does not count them."""
     usable = (turns for turns in texts.conversations(installed) if all(_encoded_size(text) for _, text in turns))
     rows: list[dict[str, object]] = [
         {"messages": [{"role": r, "content": text} for r, text in turns]} for turns in islice(usable, count)
@@ -198,7 +198,7 @@ def _write_conversations(folder: Path, installed: Installation, count: int) -> N
 
 
 def _write_exam(folder: Path, installed: Installation) -> None:
-    """Writes a tiny benchmark: passages that the corpus holds, and each once more with its words reversed."""
+    """Writes a tiny benchmark: passages of the corpus, and each again with its words reversed."""
     split = (document.text.split() for document in texts.package_texts(installed))
     found = (words[100:][:PASSAGE_WORDS] for words in split if 200 < len(words) < 2000)
     passages = list(islice(found, EXAM_PASSAGES))

@@ -1,1 +1,1 @@
-"""What WARC files hold: records, HTTP messages, characters and HTML."""
+"""The contents of WARC files: records, HTTP messages, characters and HTML."""

@@ -1,4 +1,4 @@
-"""What Python's table of Big5 lacks, or has otherwise than the WHATWG Encoding Standard (index Big5)."""
+"""The differences between Python's table of Big5 and the WHATWG Encoding Standard (index Big5)."""
 
 from typing import Final
 
@@ -22,9 +22,9 @@ OTHERWISE: Final = str.maketrans(
     "\u2022\uff64\u203e\u223c\u2641\u2609\xa5\xa2\xa3",
     "\u2027\ufe51\xaf\uff5e\u2295\u2299\uffe5\uffe0\uffe1",
 )
-"""Characters as Python has them, and as the standard has them.
+"""Python's characters and those of the standard.
 
-A2 41 and A2 42 stay slashes of full width, as A1 FE and A2 40 are: for Python they are the same characters.
+A2 41 and A2 42 stay fullwidth slashes like A1 FE and A2 40, because Python has the same characters for both.
 """
 
 
@@ -45,7 +45,7 @@ _BY_POINTER: Final = _runs()
 
 
 def missing(pair: bytes) -> str | None:
-    """Returns the character of two bytes that Python's table lacks; None if they are none."""
+    """Returns the character of two bytes that Python's table lacks; None if there is none."""
     if len(pair) < 2 or not (0x40 <= pair[1] <= 0x7E or 0xA1 <= pair[1] <= 0xFE):
         return None
     return _BY_POINTER.get(_pointer(*pair))

@@ -1,7 +1,6 @@
 """Turns the bytes of a web page into text: byte order mark, then HTTP, then the page itself, then UTF-8, then a guess.
 
-Names of charsets mean what browsers take them for, and what is found in a page is what browsers find
-(docs/inputs.md "Web crawls").
+Names of charsets are interpreted, and declarations in pages found, as browsers do it (docs/inputs.md "Web crawls").
 """
 
 from typing import Final, NamedTuple
@@ -20,22 +19,25 @@ _MARKS: Final = (
 )
 _PRESCANNED: Final = 1024
 _LATE: Final = 1 << 16
-"""Bytes in which a page may name its charset. Browsers begin with what the first 1024 say, and begin anew for a `meta`
-that they find later."""
+"""Bytes in which a page may declare its charset. Browsers start with the declaration in the first 1024, and start again
+for a `meta` that they find later.
+"""
 _GUESSED: Final = 1 << 17
 """Bytes from which the charset is guessed."""
 
 _SHIFTS: Final = (b"\x1b$B", b"\x1b$@")
-"""How text in ISO-2022-JP begins to be Japanese."""
+"""The escapes that begin Japanese text in ISO-2022-JP."""
 
 _REPLACEMENT: Final = "\ufffd"
 _HOLDS_REPLACEMENT: Final = frozenset({"utf-8", "utf-16le", "utf-16be", "utf-32-le", "utf-32-be", "gb18030", "gbk"})
 
 
 class Read(NamedTuple):
-    """A page as text. encoding: how it was decoded. guessed: whether nothing said so.
+    """A page as text.
 
-    replaced: how many U+FFFD stand for bytes that are nothing in the encoding.
+    encoding: how it was decoded.
+    guessed: whether no declaration gave it.
+    replaced: number of U+FFFD for bytes that are invalid in the encoding.
     """
 
     text: str
@@ -45,12 +47,12 @@ class Read(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Whether the bytes are Unicode without a fault."""
+        """Whether the bytes are valid Unicode."""
         return not self.replaced and self.encoding.startswith("utf-")
 
 
 def read(content: bytes, told: str | None, *, is_html: bool) -> Read:
-    """Returns a page as text; bytes that are nothing in its charset become U+FFFD. told: the charset HTTP names."""
+    """Returns a page as text; bytes that are invalid in its charset become U+FFFD. told: the charset in HTTP."""
     for mark, marked in _MARKS:
         if content.startswith(mark):
             return _read(content[len(mark) :], marked)
@@ -67,14 +69,14 @@ def read(content: bytes, told: str | None, *, is_html: bool) -> Read:
 
 
 def _shifts(content: bytes) -> bool:
-    """Returns whether bytes are ISO-2022-JP, which is UTF-8 too: ASCII, in which escapes shift to Japanese."""
+    """Returns whether bytes are ISO-2022-JP, which is valid UTF-8 too: ASCII with escapes to Japanese."""
     return any(shift in content for shift in _SHIFTS) and content.isascii() and guess(content) == "iso-2022-jp"
 
 
 def guess(content: bytes) -> str:
-    """Returns the encoding that bytes which are not UTF-8, or not alone, are most likely in, by their first 128 KiB.
+    """Returns the most likely encoding of bytes that are not UTF-8, by their first 128 KiB.
 
-    The detector is the one of Firefox. It always names one: Windows-1252 where nothing speaks for another.
+    The detector is Firefox's. It always names one: Windows-1252 if nothing suggests another.
     """
     detector = EncodingDetector()
     detector.feed(content[:_GUESSED], last=True)
@@ -90,6 +92,6 @@ def _read(content: bytes, encoding: str, *, guessed: bool = False) -> Read:
 
 
 def _own(content: bytes, encoding: str) -> int:
-    """Returns how many U+FFFD the bytes themselves spell."""
+    """Returns the number of U+FFFD that the bytes themselves encode."""
     codec = {"utf-16le": "utf-16-le", "utf-16be": "utf-16-be", "gbk": "gb18030"}.get(encoding, encoding)
     return content.decode(codec, "ignore").count(_REPLACEMENT)

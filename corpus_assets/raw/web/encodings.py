@@ -1,6 +1,6 @@
 """The encodings of the web, by all labels that pages may give them, and their decoders (WHATWG Encoding Standard).
 
-Decoders are Python's codecs, mended where these differ from the standard. What still differs: A2 41 and A2 42 of
+Decoders are Python's codecs, corrected where they differ from the standard. Remaining differences: A2 41 and A2 42 of
 Big5 (slashes of full width), 8F A2 B7 of EUC-JP (`~`), private characters of gb18030 in four bytes, and how many U+FFFD
 stand for damaged ISO-2022-JP.
 """
@@ -93,23 +93,23 @@ _GB: Final = str.maketrans(
     "\u3000\ufe10\ufe12\ufe11\ufe13\ufe14\ufe15\ufe16\ufe17\ufe18\ufe19\u1e3f"
     "\u9fb4\u9fb5\u9fb6\u9fb7\u9fb8\u9fb9\u9fba\u9fbb",
 )
-"""Characters that gb18030 got since the edition that Python has."""
+"""Characters of gb18030 that are newer than Python's edition."""
 _JIS: Final = str.maketrans("\u301c\u2016\u2212\xa2\xa3\xac", "\uff5e\u2225\uff0d\uffe0\uffe1\uffe2")
 _SJIS: Final = str.maketrans("\uf8f0\uf8f1\uf8f2\uf8f3", "\ufffd" * 4)
 
 _FOUR: Final = re.compile(rb"[\x81-\xfe][0-9](?:[\x81-\xfe][0-9]?)?")
-"""Four bytes of gb18030, or as many of them as are there; at the end of a text, as the standard takes them together."""
+"""Four bytes of gb18030, or fewer at the end of a text, which the standard treats as one sequence."""
 
 Mended = tuple[str, int]
 
 
 def encoding_of(label: str) -> str | None:
-    """Returns the name of the encoding that a label means, in small letters; None if it means none."""
+    """Returns the name of the encoding of a label, in small letters; None for an unknown label."""
     return LABELS.get(label.strip(_SPACE).lower())
 
 
 def decode(content: bytes, encoding: str) -> str:
-    """Returns bytes as text; what is nothing in the encoding becomes U+FFFD. A byte order mark is a character.
+    """Returns bytes as text; invalid bytes become U+FFFD. A byte order mark is a character.
 
     encoding: one that `encoding_of` returns, or a codec of Python's for a Unicode format.
     """
@@ -121,7 +121,7 @@ def decode(content: bytes, encoding: str) -> str:
 
 @cache
 def _table(encoding: str) -> str:
-    """Returns the characters of the 256 bytes, U+FFFE for a byte that is none; unused ones of Windows are controls."""
+    """Returns the characters of the 256 bytes, U+FFFE for an invalid byte; unused ones of Windows are controls."""
     windows = encoding.startswith("windows")
     return "".join(_character(encoding, byte, controls=windows) for byte in range(256))
 
@@ -136,7 +136,7 @@ def _character(encoding: str, byte: int, *, controls: bool) -> str:
 
 
 def _broken(content: bytes, start: int) -> Mended:
-    """Returns U+FFFD for a faulty sequence, and where it ends: ASCII after its first byte does not belong to it."""
+    """Returns U+FFFD for an invalid sequence, and its end: ASCII after its first byte does not belong to it."""
     trail = content[start + 1 : start + 2]
     return "\ufffd", start + (2 if trail and trail[0] > 0x7F and 0x80 < content[start] < 0xFF else 1)
 
@@ -177,7 +177,7 @@ def _euc_jp(content: bytes, start: int) -> Mended:
 
 
 def _mending(name: str, mended: Callable[[bytes, int], Mended]) -> str:
-    """Registers what becomes of bytes that a codec of Python's refuses; returns its name as a way to treat errors."""
+    """Registers an error handler for bytes that one of Python's codecs refuses; returns its name."""
 
     def handle(fault: UnicodeError) -> Mended:
         assert isinstance(fault, UnicodeDecodeError)

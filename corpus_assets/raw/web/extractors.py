@@ -1,4 +1,4 @@
-"""Takes the main text out of HTML, by a library that is an extra."""
+"""Extracts the main text of HTML with a library that is an extra."""
 
 import logging
 import re
@@ -44,13 +44,13 @@ def extractor_version(name: str) -> str:
 
 @cache
 def extractor(name: str) -> Extract:
-    """Returns a function that takes the main text out of HTML; `ConfigError` names the extra if it is absent."""
+    """Returns a function that extracts the main text of HTML; `ConfigError` names the extra if it is absent."""
     extractor_version(name)
     return {"resiliparse": _resiliparse, "trafilatura": _trafilatura}[name]()
 
 
 def main_text(html: str, extract: Extract) -> str:
-    """Returns the main text of a page; raises `RowError` for one that no extractor should be given."""
+    """Returns the main text of a page; raises `RowError` for one that is too large or too deep for extractors."""
     if len(html) > HTML_CHARACTERS:
         raise RowError("html_too_long", f"{len(html)} characters of HTML; valid: at most {HTML_CHARACTERS}")
     if html.count("<") > _MANY_TAGS and (depth := nesting(html)) > MOST_NESTED:
@@ -62,7 +62,7 @@ def main_text(html: str, extract: Extract) -> str:
 
 
 def nesting(html: str) -> int:
-    """Returns about how deep elements nest, by their tags; those that end by themselves are left out."""
+    """Returns the approximate nesting depth of elements by their tags, without void elements."""
     depth = deepest = 0
     for tag in _TAG.finditer(html):
         if tag[2].lower() not in _ENDS_BY_ITSELF:
@@ -82,7 +82,7 @@ def _resiliparse() -> Extract:
 
 def _trafilatura() -> Extract:
     found = import_module("trafilatura").extract
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it tells of every page that has no text
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs every page without a text
 
     def extract(html: str) -> str:
         return found(html, include_comments=False) or ""

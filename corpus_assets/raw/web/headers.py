@@ -7,13 +7,13 @@ HEADER_BYTES: Final = 1 << 16
 """Most bytes of a block of headers."""
 
 Headers = dict[str, str]
-"""Values by name in small letters; of several with one name the first."""
+"""Values by name in small letters; the first of several with the same name."""
 
 _CHARSET: Final = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';]+)""", re.IGNORECASE)
 
 
 class HeaderError(ValueError):
-    """A block of headers that cannot be read."""
+    """A block of headers that cannot be parsed."""
 
 
 class Lines(Protocol):

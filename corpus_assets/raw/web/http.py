@@ -1,4 +1,4 @@
-"""Takes the body out of an HTTP response: chunks are joined and content is decompressed, with limits."""
+"""Extracts the body of an HTTP response: joins chunks and decompresses content, with limits."""
 
 import io
 import re
@@ -24,7 +24,7 @@ _UNREADABLE: Final = frozenset(
         *("bzip2", "lz4", "lzma", "sdch", "snappy", "x-bzip2", "xz"),
     }
 )
-"""Codings that are registered for HTTP, or in use, and not decoded here."""
+"""Codings that are registered for HTTP or in use, but not decoded here."""
 
 
 class Response(NamedTuple):
@@ -51,10 +51,10 @@ def parse_response(block: bytes) -> Response:
 def body(response: Response, limits: Limits, *, cut: bool) -> bytes:
     """Returns the content of a response, of at most `limits.line_bytes` and the ratio that `limits` has.
 
-    Codings of the transfer are undone, then those of the content, the last one first. Many crawlers store what they
-    decoded beside headers that speak of the encoding, and some servers send plain text under the name of one, so
-    content that does not look encoded is taken as it is. cut: the crawler says that it did not store all of it, so an
-    early end is none of its faults. Raises `RowError`: `bad_chunks`, `bad_encoding`, `unknown_encoding`, `too_large`.
+    Codings of the transfer are decoded, then those of the content, the last one first. Many crawlers store decoded
+    content with the headers of encoded content, and some servers declare an encoding for plain text; so content that
+    does not look encoded is used unchanged. cut: the crawler declares that it did not store all of it, so an early end
+    is no fault. Raises `RowError`: `bad_chunks`, `bad_encoding`, `unknown_encoding`, `too_large`.
     """
     content = response.payload
     encodings = [*_named(response, "content-encoding"), *_named(response, "transfer-encoding")]
@@ -78,7 +78,7 @@ def _named(response: Response, header: str) -> list[str]:
 
 
 def _joined_chunks(content: bytes, *, cut: bool) -> bytes:
-    """Returns the data of all chunks (RFC 9112, 7.1); content without the size of a first chunk is taken as it is."""
+    """Returns the data of all chunks (RFC 9112, 7.1); content that does not begin with a chunk size is unchanged."""
     pieces: list[bytes] = []
     place = 0
     while True:
@@ -109,7 +109,7 @@ def _decoded(content: bytes, name: str, limit: int, *, cut: bool) -> bytes:
     if name == "zstd":
         return _from_zstd(content, limit)
     if seems_text(content) or (name not in _UNREADABLE and (binary_kind(content) or not has_many_binary(content))):
-        return content  # A name that is none says nothing: what the content is decides.
+        return content  # An unknown name says nothing, so the content decides.
     raise RowError("unknown_encoding", f"content is encoded as {name[:40]!r}; readable: gzip, deflate, zstd")
 
 

@@ -1,7 +1,7 @@
 """Finds the encoding that a page declares (HTML Standard, "prescan a byte stream to determine its encoding").
 
-Other than there, what browsers take for text and not for tags is passed over: scripts, styles, titles and the like. A
-browser that first decoded by a `<meta` in a script goes by the real one when it has read that far.
+Unlike there, elements with text content are skipped: scripts, styles, titles and so on. A browser that first decoded by
+a `<meta` in a script changes to the real one when it has read that far.
 """
 
 import re
@@ -61,15 +61,15 @@ def _after(head: bytes, end: bytes, place: int) -> int:
 
 
 def _after_text(head: bytes, name: bytes, place: int) -> int:
-    """Returns where the end tag of an element begins that holds text alone."""
+    """Returns where the end tag of a text-only element begins."""
     end = re.compile(rb"</" + name + rb"(?=[\t\n\f\r />])", re.IGNORECASE).search(head, place)
     return end.start() if end else len(head)
 
 
 def _attributes(head: bytes, place: int) -> tuple[dict[bytes, bytes], int]:
-    """Returns the attributes of a tag in small letters, of several with one name the first, and where they end.
+    """Returns the attributes of a tag in small letters (the first of several with the same name), and their end.
 
-    A tag that is cut has none.
+    A cut tag has none.
     """
     found: dict[bytes, bytes] = {}
     while True:
@@ -114,7 +114,7 @@ def _of_meta(attributes: dict[bytes, bytes]) -> str | None:
         found = _label(next(part for part in named.groups() if part is not None)) if named else None
     else:
         found = None
-    # A page whose declaration can be read is in no UTF-16.
+    # A page whose declaration is readable as ASCII cannot be UTF-16.
     return {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}.get(found or "", found)
 
 

@@ -1,7 +1,7 @@
-"""Finds the records of a WARC file (WARC/1.1, ISO 28500), each of which has to be where the one before it ends.
+"""Finds the records of a WARC file (WARC/1.1, ISO 28500); each must begin where the one before it ends.
 
-Libraries that read WARC go on after a record that is cut or whose length is wrong, and say nothing. A corpus must not
-lose records that way, so lengths are held to here.
+Other libraries silently continue after a record that is cut or has a wrong length. A corpus must not lose records that
+way, so lengths are enforced here.
 """
 
 import io
@@ -42,7 +42,7 @@ class Record:
         return b"".join(self._pieces())
 
     def skip(self) -> int:
-        """Reads over what is left of the content; returns the length of all of it."""
+        """Skips the rest of the content; returns its whole length."""
         for _ in self._pieces():
             pass
         return self.length
@@ -57,7 +57,7 @@ class Record:
 
 
 def read_records(stream: io.BufferedReader, where: str) -> Iterator[Record]:
-    """Yields the records of a decompressed WARC file; the content of each may be read until the next is asked for.
+    """Yields the records of a decompressed WARC file; the content of each may be read until the next is requested.
 
     Raises `BadFileError`, with the number of the record and its first byte, if a record has no headers or length, is
     cut, or does not end where its `Content-Length` says. Line ends after the last record may be missing.
@@ -78,7 +78,7 @@ def read_records(stream: io.BufferedReader, where: str) -> Iterator[Record]:
 
 
 class _Counted:
-    """A stream that knows how many bytes of headers and line ends were read from it."""
+    """A stream that counts the bytes of headers and line ends that were read."""
 
     def __init__(self, stream: io.BufferedReader) -> None:
         self.stream = stream

@@ -8,7 +8,7 @@ from resources.kernels.jit import inlined, kernel
 
 @kernel
 def permute(numbers: NDArray[np.int64], size: int, columns: int, keys: NDArray[np.uint64]) -> None:
-    """Puts in the place of each number below `size` the number that stands there in the order of the keys."""
+    """Replaces each number below `size` by the number at that place in the keyed order."""
     wide = np.uint64(columns)
     rows = np.uint64(-(-size // columns))
     for place in range(numbers.size):

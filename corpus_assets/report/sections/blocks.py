@@ -1,4 +1,4 @@
-"""What sections are made of. The template knows how each kind of block looks."""
+"""The blocks of sections. The template renders each kind of block."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Tiles:
-    """Numbers that are seen first: label, value in words, and a remark."""
+    """Prominent numbers: label, value in words, and a remark."""
 
     pairs: Sequence[tuple[str, str, str]]
     kind: str = "tiles"

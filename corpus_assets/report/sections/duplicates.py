@@ -39,7 +39,7 @@ def duplicates(model: Model) -> Section:
             "The largest clusters and some by chance, with some of their documents. A coloured piece is in one of the "
             "two texts only: the kept one is compared with the first beside it, the others with the kept one."
         )
-        section.blocks += [Heading("Clusters, and what was kept in their stead"), Note(note), Clusters(found.samples)]
+        section.blocks += [Heading("Clusters, and the documents kept from them"), Note(note), Clusters(found.samples)]
     return section
 
 

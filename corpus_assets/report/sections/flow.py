@@ -1,4 +1,4 @@
-"""Where documents went: from raw rows to training documents by source, and every loss with its reason."""
+"""The flow of documents from raw rows to training documents by source, and every loss with its reason."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def _left(model: Model) -> Markup:
 
 
 def _becomes(model: Model) -> Markup:
-    """Returns what becomes of the raw rows of each source, in percent: kept, or lost for the commonest reasons."""
+    """Returns the share of each source's raw rows that are kept, or lost for the most frequent reasons, in percent."""
     raw = _documents(model.steps[0])
     kept = next((step for step in reversed(model.steps) if step.name in ("kept", "filtered", "read")), model.steps[-1])
     lost: dict[str, Counter[str]] = {}

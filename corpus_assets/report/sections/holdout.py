@@ -1,4 +1,4 @@
-"""What is held out of training, and benchmark items that are in the corpus."""
+"""Held-out documents, and benchmark items in the corpus."""
 
 from typing import Any
 

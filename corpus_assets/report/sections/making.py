@@ -1,4 +1,4 @@
-"""How long it took, how large it is stored, and what makes it repeatable."""
+"""Times and stored sizes, and everything needed to repeat the build."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""What taggers found, with the filter's cut."""
+"""Values of taggers, with the limits of the filter."""
 
 from corpus_assets.html import charts
 from corpus_assets.report.model import Model

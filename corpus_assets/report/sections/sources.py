@@ -1,4 +1,4 @@
-"""Origin and licence of each source, and what of it is in the training data."""
+"""Origin and licence of each source, and its part of the training data."""
 
 from collections import Counter
 

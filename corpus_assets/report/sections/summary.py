@@ -1,4 +1,4 @@
-"""The numbers that are seen first."""
+"""The most important numbers."""
 
 from corpus_assets import numbers
 from corpus_assets.report.model import Model

@@ -1,4 +1,4 @@
-"""Tokens per source, split and dataset; the mixture asked for and reached; packing and truncation."""
+"""Tokens per source, split and dataset; the requested and reached mixture; packing and truncation."""
 
 from corpus_assets.html import charts
 from corpus_assets.report.duplicates import power_of_two
@@ -102,7 +102,7 @@ def _splits(model: Model) -> list[Block]:
 
 
 def _mixtures(model: Model) -> list[Block]:
-    """Returns the mixture asked for and reached: by epochs of sources, and by weights of datasets."""
+    """Returns the requested and reached mixture: by epochs of sources, and by weights of datasets."""
     blocks: list[Block] = [Heading("The mixture asked for and reached")]
     asked = [source for source in model.sources if source.epochs is not None]
     used = {step.name: step.by_source or {} for step in model.steps}
@@ -138,7 +138,7 @@ def _mixture(dataset: Dataset) -> Block:
 
 
 def packing(model: Model) -> Section:
-    """Returns how full rows are, what was truncated, and what other ways to pack would give."""
+    """Returns how full rows are, what was truncated, and the results of other packing methods."""
     section = Section("packing", "Packing and truncation")
     rows = [
         [

@@ -1,1 +1,1 @@
-"""What is counted while rows are made: tokens, lengths, losses; and the files that say so to trainers."""
+"""Counts of tokens, lengths and losses while rows are made, and the files that give them to trainers."""

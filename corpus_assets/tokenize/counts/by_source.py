@@ -1,4 +1,4 @@
-"""What becomes of the documents of each source while rows are made of them: texts, ids, and labels in the loss."""
+"""Counts texts, ids and labels in the loss by source, while rows are made from documents."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ Numbers = NDArray[np.int64]
 
 
 class BySource:
-    """Counts by source. Texts are read one by one, and come as ids in batches later, in the same order.
+    """Counts by source.
 
-    loss_known: False for rows that are rearranged after they are made: ids are counted as they were before, and labels
-    in the loss not at all.
+    Texts are read one by one, and their ids come later in batches, in the same order. loss_known: False for rows that
+    are rearranged afterwards: then ids are counted before that, and labels in the loss not at all.
     """
 
     def __init__(self) -> None:
@@ -25,30 +25,30 @@ class BySource:
         self._last = -1
 
     def read(self, source: str) -> None:
-        """Says of which source the document is that is read next."""
+        """Notes the source of the next document."""
         self._last = self._number(source)
         self._waiting.append(self._last)
         self._documents[self._last] += 1
 
     def text(self, size: int) -> None:
-        """Says how many UTF-8 bytes the text of the document has."""
+        """Notes the UTF-8 bytes of the document's text."""
         if self._waiting:
             self._bytes[self._last] += size
 
     def skip(self) -> None:
-        """Says that no ids are made of the document that was read last."""
+        """Notes that the last document gives no ids."""
         if self._waiting:
             self._waiting.pop()
 
     def divide(self, pieces: list[int]) -> None:
-        """Says into how many lists of ids each of the next documents is cut."""
+        """Notes the number of lists of ids for each of the next documents."""
         number = len(pieces)
         self._waiting[:number] = np.repeat(self._waiting[:number], pieces[: len(self._waiting)]).tolist()
 
     def ids(self, sizes: Numbers) -> Numbers:
-        """Says how many ids the next documents have (n,); returns the number of the source of each (n,).
+        """Notes the number of ids of the next documents (n,); returns the number of the source of each (n,).
 
-        Those of which nobody said where they come from are of the source without a name.
+        Documents without a known source belong to the source without a name.
         """
         taken = self._waiting[: sizes.size]
         del self._waiting[: sizes.size]
@@ -58,7 +58,7 @@ class BySource:
         return numbers
 
     def loss(self, numbers: Numbers, labels: Numbers | None = None) -> None:
-        """Says of which sources labels in the loss are. labels: how many each entry of `numbers` stands for."""
+        """Notes the sources of labels in the loss. labels: how many labels each entry of `numbers` stands for."""
         self._loss = self._added(self._loss, numbers, labels)
 
     def totals(self) -> dict[str, dict[str, int]]:
@@ -91,7 +91,7 @@ class BySource:
 
 
 class Runs:
-    """The sources of ids that lie one after another, as runs: the number of a source, and how many ids."""
+    """The sources of consecutive ids, as runs of a source's number and a number of ids."""
 
     def __init__(self) -> None:
         self._numbers, self._sizes = np.zeros(0, np.int64), np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""`data_params.json`: what trainers read beside the files of a token dataset."""
+"""`data_params.json`, which trainers read together with the files of a token dataset."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Documents and examples that give no row, as a person recognises them: who they are, and how their text begins."""
+"""Documents and examples without a row, in words for a person: their name, and the beginning of their text."""
 
 from collections.abc import Callable, Iterator
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The lengths of documents: the table of them beside the rows, and what methods of packing would make of them."""
+"""The lengths of documents: their table beside the rows, and the results of packing methods for them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ SUFFIX = ".lengths.npy"
 def save_lengths(task: Task, stem: str, lengths: Counter[int]) -> None:
     """Writes int64 (different lengths, 2), sorted: a length in ids, and how many documents have it.
 
-    stem: path of the table without its suffix. It follows from what the rows are made of, so it is derived.
+    stem: path of the table without its suffix. It follows from the input of the rows, so it is derived.
     """
     table: NDArray[np.int64] = np.array(sorted(lengths.items()), np.int64).reshape(-1, 2)
     task.save_array(stem + SUFFIX, table, derived=True)
@@ -53,7 +53,7 @@ def packing_table(partitions: Iterable[Partition], section: DatasetSection) -> l
 
 
 def long_rule(section: DatasetSection) -> LongDocuments:
-    """Returns what the dataset does with documents longer than a row."""
+    """Returns how the dataset treats documents longer than a row."""
     return section.long_documents if isinstance(section, VSLDataset) else "fold"
 
 

@@ -1,4 +1,4 @@
-"""What a dataset of conversations or preferences lost: the reason to hold back everything that would read it."""
+"""A gate for datasets of conversations or preferences that lost too many examples."""
 
 from collections import Counter
 from collections.abc import Mapping

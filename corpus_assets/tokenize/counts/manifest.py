@@ -1,4 +1,4 @@
-"""`manifest.json` of a dataset: which tokenizer its ids are of, what it holds, and the checksum of every file."""
+"""`manifest.json` of a dataset: its tokenizer, its contents, and the checksum of every file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ VERSION = 1
 
 
 def told(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Returns what a manifest says of a tokenizer."""
+    """Returns the entry for a tokenizer."""
     return {
         "kind": tokenizer.kind,
         "digest": tokenizer.digest,
@@ -24,7 +24,7 @@ def told(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def described(path: str, folder: str, digest: str, size: int | None = None) -> dict[str, Any]:
-    """Returns what a manifest says of a file. folder: that of the manifest. size: in bytes, if it is known."""
+    """Returns the entry for a file. folder: that of the manifest. size: in bytes, if known."""
     bytes_ = {} if size is None else {"bytes": size}
     return {"path": path.removeprefix(folder), **bytes_, "xxh3_128": digest}
 

@@ -27,24 +27,29 @@ _OF_ONE_FILE = {**_NOT_RECORDED, "merged": False}
 class Statistics:
     """Counters of one file or many (`merge`), under the key names of docs/formats/cerebras-hdf5.md "Statistics".
 
-    `*_files` count documents: processed = seen, discarded = no token of it can reach a row, successful = the
-    rest. `raw_*` and `normalized_*` measure the text before and after cleaning, in code points and UTF-8
-    bytes. `num_tokens` = rows x sequence length. `loss_valid_tokens` = positions in the loss, whether or not
-    the mask is stored inverted; `num_masked_tokens` = the other positions. `num_pad_tokens` = positions that
-    hold no document
-    token, counted by length: a real end-of-text id is no padding even when both ids are equal.
-    `non_pad_tokens` = the others. `document_tokens` = ids that went in, with the end-of-text ids.
-    `dropped_sequences`, `dropped_tokens`, `discarded_documents`: what is in no row, by reason. A token counts
-    as dropped when it is the label of no row; the first id of a document (packed: of the stream) never is
-    one, and `sequence_starts` counts those; `unlearned_labels` = labels that are out of the loss (prompts).
-    `sequences_before_packing` = sequences that were packed into rows (variable-length modes).
-    `truncated_documents` = documents that lost a part, by reason; their lost ids are in `dropped_tokens`. `kinds` =
-    what the documents, pairs or segments became, by name (`fim_psm`, `fim_spm` ...).
-    `unread_keys` = number of rows with a key that nothing reads; in no counters, since no content depends on it.
-    `document_lengths` = number of documents by their ids before they are cut, with the end-of-text ids; it is kept in
-    a table of its own (`lengths.py`) and in no record. `sources` = some of all this by source, of one file only.
-    `shown` = the first documents that were discarded for each reason, in words; of one file only.
-    `reading` = identity of the document that was read last, where it is known.
+    processed_files: documents that were read.
+    discarded_files: documents of which no token can reach a row; `successful_files` are the others.
+    raw_*, normalized_*: the text before and after cleaning, in code points and UTF-8 bytes.
+    num_tokens: rows x sequence length.
+    loss_valid_tokens: positions in the loss, whether or not the mask is stored inverted.
+    num_masked_tokens: the other positions.
+    num_pad_tokens: positions without a document token, counted by length: a real end-of-text id is no padding, even
+        when both ids are equal.
+    non_pad_tokens: the other positions.
+    document_tokens: ids that went in, with the end-of-text ids.
+    dropped_sequences, dropped_tokens, discarded_documents: what is in no row, by reason. A token is dropped if it is
+        the label of no row, unless it is the first id of a document (packed: of the stream).
+    sequence_starts: these first ids.
+    unlearned_labels: labels that are out of the loss (prompts).
+    sequences_before_packing: sequences that were packed into rows (variable-length modes).
+    truncated_documents: documents that lost a part, by reason; their lost ids are in `dropped_tokens`.
+    kinds: what documents, pairs or segments became, by name (`fim_psm`, `fim_spm` ...).
+    unread_keys: number of rows with a key that nothing reads; not among the counters, since no content depends on it.
+    document_lengths: number of documents by their ids before they are cut, with the end-of-text ids; stored in a
+        separate table (`lengths.py`) and in no record.
+    sources: some of these counts by source; of one file only.
+    shown: the first discarded documents for each reason, in words; of one file only.
+    reading: identity of the document that was read last, if known.
     """
 
     processed_files: int = 0

@@ -1,4 +1,4 @@
-"""Makes a partition with the fastest tokenizer library, and once more with the reference if that one was wrong."""
+"""Makes a partition with the fastest tokenizer library, and again with the reference if that library was wrong."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
@@ -21,10 +21,10 @@ T = TypeVar("T")
 def with_fastest(
     task: Task, tokenizer: Tokenizer, first: Sequence[str], attempt: Callable[[Tokenizer], T]
 ) -> tuple[T, dict[str, Any]]:
-    """Returns what `attempt` makes of the fastest tokenizer that is proved right, and numbers for people.
+    """Returns the result of `attempt` with the fastest proved tokenizer, and numbers for people.
 
-    first: the beginnings of the first texts, to prove it on. If the library is found to differ later on, the task
-    starts over with the reference.
+    first: the beginnings of the first texts, for the proof. If the library turns out to differ later, the task starts
+    again with the reference.
     """
     fast = accelerate(tokenizer, cast(LibraryName, task.run_options[BACKEND]), first)
     fell_back = None

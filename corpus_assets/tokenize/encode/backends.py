@@ -1,9 +1,9 @@
 """Fast tokenizer libraries, trusted only where they are proved equal to the reference.
 
 gigatoken and fastokens split and merge as the tokenizers library does, 40 to 150 times as fast, but neither promises
-equal ids for every definition. So a fast library has to agree on `probe_texts` and on the first documents of a
-shard before it is used, and goes on being compared with the reference on a sample of the documents. A text with a
-character on which the Unicode tables of the two differ (`unicode_tables`) always goes to the reference.
+equal ids for every definition. So a fast library must agree on `probe_texts` and on the first documents of a shard
+before it is used, and is then compared with the reference on a sample of the documents. A text with a character on
+which the Unicode tables of the two differ (`unicode_tables`) always goes to the reference.
 """
 
 import logging
@@ -28,7 +28,7 @@ FIRST_CHARACTERS = 1 << 16
 LONGEST_CHECKED = 1 << 16
 # The reference is about 100 times slower, so this share of the characters costs less than a tenth of the time.
 CHECKED_SHARE = 1 / 1024
-# Characters that may be checked from the start, and that must be saved up: short texts leave longer ones their turn.
+# Characters that may be checked at the start, and that must be saved up, so that long texts are checked too.
 FIRST_CREDIT, LEAST_CREDIT = 1 << 14, 1 << 10
 MOST_SPECIAL_TOKENS = 300
 EXCERPT = 200
@@ -39,18 +39,18 @@ _LOG = logging.getLogger(__name__)
 
 
 class _DiffersError(UnusableError):
-    """A fast library gave other ids on the texts that it is proved on."""
+    """A fast library gave other ids on the texts of its proof."""
 
 
 class BackendDiffers(CorpusError):  # noqa: N818 - it is an order to the caller, not a fault
-    """A fast library gave other ids than the reference: the shard has to be made again with the reference."""
+    """A fast library gave other ids than the reference; the shard must be made again with the reference."""
 
 
 def accelerate(tokenizer: Tokenizer, backend: LibraryName, first_texts: Sequence[str]) -> "Accelerated":
     """Returns the tokenizer with the fastest library that gives equal ids on probe texts and on `first_texts`.
 
-    backend: `auto` tries gigatoken, then fastokens, and else stays with the reference (`tokenizers`); a library that
-    is named must be installed, able to use the definition, and equal, or ConfigError is raised.
+    backend: `auto` tries gigatoken, then fastokens, else uses the reference (`tokenizers`). A named library must be
+    installed, support the definition, and give equal ids; otherwise ConfigError.
 
     A library is loaded and warmed once per process and tokenizer, and probed once on a machine; `first_texts` are
     compared up to `FIRST_CHARACTERS`. Ids do not depend on the choice: a difference that shows up later raises
@@ -90,7 +90,7 @@ def _proved(tokenizer: Tokenizer, fast: FastLibrary, first_texts: Sequence[str])
 
 
 def _probe(tokenizer: Tokenizer, fast: FastLibrary) -> int:
-    """Returns the number of probe texts, and takes note of the first difference, or that there is none."""
+    """Returns the number of probe texts, and records the first difference, or that there is none."""
     texts = probe_texts([*tokenizer.special_tokens][:MOST_SPECIAL_TOKENS])
     fast.fault = _compare(fast, tokenizer, texts)
     if fast.fault is None:
@@ -116,7 +116,7 @@ def _compare(fast: FastLibrary, reference: Tokenizer, texts: Sequence[str]) -> s
 
 
 def difference(texts: Sequence[str], ours: Ragged, theirs: Ragged) -> str | None:
-    """Returns the first text whose ids are not equal, with what surrounds the first other id; None if all are equal."""
+    """Returns the first text with different ids, and the surroundings of the first one; None if all are equal."""
     if np.array_equal(ours.offsets, theirs.offsets) and np.array_equal(ours.ids, theirs.ids):
         return None
     for text, mine, other in zip(texts, ours, theirs, strict=True):
@@ -131,9 +131,9 @@ def difference(texts: Sequence[str], ours: Ragged, theirs: Ragged) -> str | None
 
 
 class Accelerated:
-    """A `Tokenizer` that is the reference in everything but the speed of `encode_batch` and `encode_plain`.
+    """A `Tokenizer` that differs from the reference only in the speed of `encode_batch` and `encode_plain`.
 
-    It does not inherit from the protocol: the members of that would hide those of the reference.
+    It does not inherit from the protocol, whose members would hide those of the reference.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class Accelerated:
         return self._divided(texts, self._fast, self._fast.encode_plain, self.reference.encode_plain)
 
     def _divided(self, texts: Sequence[str], fast: FastLibrary, encode: _Encode, reference: _Reference) -> Ragged:
-        """Returns the ids: of the reference for texts with a character that the library may see otherwise."""
+        """Returns the ids; the reference encodes texts with a character that the library may treat differently."""
         stored = utf8_texts(texts)
         given: Sequence[str | bytes | None] = stored if fast.reads_utf8 else texts
         unlike = fast.unlike.among(texts, stored)
@@ -203,9 +203,9 @@ class Accelerated:
         return Ragged.of([slow[place] if place in slow else next(rest) for place in range(len(texts))])
 
     def _checked(self, texts: Sequence[str], given: Texts, encode: _Encode, reference: _Reference) -> Ragged:
-        """Returns the ids, after comparing the text that a keyed hash picks, if the share of checked text has room.
+        """Returns the ids, after comparing a text chosen by a keyed hash if the share of checked text allows it.
 
-        given: the texts as the library takes them.
+        given: the texts in the library's form.
         """
         try:
             ids = encode(given)
@@ -234,5 +234,5 @@ class Accelerated:
         return cast(Tokenizer, self) if self.token_id(token) is not None else self.reference.with_token(token)
 
     def __getattr__(self, name: str) -> Any:
-        """Returns what else a `Tokenizer` has: the reference's."""
+        """Returns all other members of a `Tokenizer` from the reference."""
         return getattr(self.reference, name)

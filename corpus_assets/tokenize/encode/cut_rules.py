@@ -1,9 +1,8 @@
-"""Rules of the safe places of `cuts`, one per family of tokenizers.
+"""Rules for the safe places of `cuts`, one per family of tokenizers.
 
-Every rule is a claim about pre-tokenizer, normalizer and model together; a tokenizer that fits none of them gets no
-places. Where a character is of a class, it is of Unicode 3.2, whose categories no later version changed, is no
-combining mark and has no canonical decomposition, so that every library sees it alike and no normal form reaches
-across the cut.
+Every rule is a claim about pre-tokenizer, normalizer and model together; a tokenizer that fits no rule gets no places.
+Where a character is of a class, it is of Unicode 3.2, whose categories no later version changed, is no combining mark
+and has no canonical decomposition, so that every library sees it alike and no normal form reaches across the cut.
 
 - Byte-level BPE with the pattern of GPT-2 (Radford et al. 2019), each pre-token on its own: no alternative of the
   pattern holds a character other than white space and then one of another class (letter, number, other, white space),

@@ -1,6 +1,6 @@
-"""Finds where a text may be cut so that the ids of the parts, one after another, are the ids of the whole.
+"""Finds places where a text may be cut so that the concatenated ids of the parts are the ids of the whole.
 
-`cut_rules` has the rules, and why they hold. A tokenizer that fits none of them gets no cutter.
+`cut_rules` has the rules, and why they hold. A tokenizer that fits no rule gets no cutter.
 """
 
 import json
@@ -24,9 +24,9 @@ LONGEST_PIECE = 1 << 22
 class Cutter:
     """Safe places of one tokenizer.
 
-    rule: where a cut is safe but for added tokens. added: their contents; a cut touches none of them, in the text or in
-    its normal `form`. A part that is not the first starts with the `lead` characters of the text before it; their ids
-    are taken off again.
+    rule: where a cut is safe but for added tokens. added: contents of added tokens; a cut touches none of them, in the
+    text or in its normal `form`. A part that is not the first starts with the `lead` characters of the text before it;
+    their ids are taken off again.
     """
 
     rule: Rule
@@ -35,7 +35,7 @@ class Cutter:
 
     @property
     def lead(self) -> int:
-        """Number of characters of the text before it that a part starts with."""
+        """Number of characters of the previous text that a part starts with."""
         return self.rule.lead
 
     def place(self, text: str, start: int, end: int) -> int | None:
@@ -67,8 +67,8 @@ def cut_places(
 ) -> list[int] | None:
     """Returns safe places about `size` characters apart; None where more than `longest` characters have no safe place.
 
-    A text of up to `longest` characters stays whole where a rule is no better than its sums (`Rule.summed`). The text
-    is looked through up to the first stretch without a place, so the time is linear.
+    A text of up to `longest` characters stays whole if sums may differ in its parts (`Rule.summed`). The text is
+    searched up to the first stretch without a place, so the time is linear.
     """
     if cutter and cutter.rule.summed and len(text) <= longest:
         return []
@@ -92,7 +92,7 @@ def safe_cuts(tokenizer: Tokenizer) -> Cutter | None:
     """Returns the cutter of a tokenizer, None if no rule covers its `tokenizer.json` or SentencePiece model."""
     loaded = getattr(tokenizer, "reference", tokenizer)
     backend = getattr(loaded, "backend", None)
-    # The definition for plain text may lack the control tokens, of which no cut may touch one that is matched.
+    # The definition for plain text may lack control tokens, but no cut may touch a matched one.
     if isinstance(backend, LibraryBackend) and getattr(loaded, "match_special_tokens", False):
         return _json_cutter(backend.matched_definition)
     definition = getattr(tokenizer, "definition", None)
@@ -110,7 +110,7 @@ def _json_cutter(raw: str) -> Cutter | None:
     rule = json_rule(definition, normalizers)
     if rule is None:
         return None
-    # Such tokens are looked for in text that is normalized in ways that `Cutter` does not follow.
+    # Such tokens are searched in text that is normalized in ways that `Cutter` does not follow.
     if any(token.get("normalized") for token in added) and any(n["type"] not in NORMAL_FORMS for n in normalizers):
         return None
     forms = [step["type"] for step in normalizers if step["type"] in NORMAL_FORMS]

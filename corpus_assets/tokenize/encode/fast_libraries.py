@@ -27,19 +27,19 @@ _LOADED: dict[tuple[str, str], "FastLibrary"] = {}
 
 
 class UnusableError(Exception):
-    """Why a library cannot be used for a tokenizer."""
+    """A library cannot be used for a tokenizer; the message says why."""
 
 
 class FastLibrary:
     """A fast library with one tokenizer, for texts in which control tokens are plain and for those where they count.
 
-    gigatoken keeps every word it has seen: about ten bytes of memory per character of words that are all new, without
-    a bound (fastokens stays within 0.3 GB). So a library is loaded anew when the process has grown by
-    `RELOAD_MEMORY` bytes, at most once in `RELOAD_CHARACTERS` characters.
+    gigatoken keeps every word it has seen: about ten bytes of memory per character of new words, without a bound
+    (fastokens stays within 0.3 GB). So a library is loaded again when the process has grown by `RELOAD_MEMORY` bytes,
+    at most once in `RELOAD_CHARACTERS` characters.
 
     probed, fault: number of probe texts that were compared, None before, and the first difference among them.
     reads_utf8: whether it takes UTF-8 as well as text, without making text of it.
-    unlike: the characters whose texts the library may not have, known as soon as they are looked for.
+    unlike: the characters whose texts the library must not encode; searched for on first use.
     """
 
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
@@ -57,7 +57,7 @@ class FastLibrary:
 
     @cached_property
     def unlike(self) -> UnlikeCharacters:
-        """Returns the characters that library and reference may not see alike. Raises UnusableError if it fails."""
+        """Returns the characters that library and reference may treat differently. Raises UnusableError if it fails."""
         with _usable():
             return unlike_characters(self.name, self._load, self._plain)
 

@@ -1,4 +1,4 @@
-"""Texts that two encoders of one tokenizer have to agree on before the faster one is trusted."""
+"""Texts on which two encoders of one tokenizer must agree before the faster one is trusted."""
 
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -69,7 +69,7 @@ _RANDOM_TEXTS = 1200
 
 
 def probe_texts(special_tokens: Iterable[str] = ()) -> list[str]:
-    """Returns about 3,000 texts, the same in every run, on which pre-tokenizers and normalizers are known to go apart.
+    """Returns about 3,000 texts, the same in every run, on which pre-tokenizers and normalizers are known to differ.
 
     White space of all kinds and runs of it, combining marks, characters beside the surrogates and beyond them, emoji
     sequences, right-to-left text, digits of many scripts, contractions, control characters, runs of one or two

@@ -1,8 +1,8 @@
 """Notes that a fast library gave the ids of the reference for all probe texts, in the cache folder of the user.
 
-The comparison takes every new process a third of a second, and has one result for the same programs, tokenizer and
-machine. A note spares that comparison alone: the first texts of each partition, and a sample of all, are compared as
-before. Only equality is noted. A note that is damaged, or of anything else, is none.
+The comparison takes every new process a third of a second, and its result depends only on programs, tokenizer and
+machine. A note saves only that comparison: the first texts of each partition, and a sample of all, are still compared.
+Only equality is noted. A damaged or other note is ignored.
 """
 
 import platform
@@ -20,7 +20,7 @@ GROUP = "proofs"
 
 
 def noted(library: str, tokenizer: Tokenizer) -> int | None:
-    """Returns how many probe texts had equal ids when a process last compared them; None if nobody noted it."""
+    """Returns the noted number of probe texts with equal ids; None without a note."""
     name = _name(library, tokenizer)
     told, _, count = (kept(GROUP, name) or "").partition(" ")
     return int(count) if told == name and count.isdecimal() and count.isascii() else None
@@ -33,7 +33,7 @@ def note(library: str, tokenizer: Tokenizer, texts: int) -> None:
 
 
 def _name(library: str, tokenizer: Tokenizer) -> str:
-    """Returns the name of all that the result depends on: programs, tokenizer, and machine, whose code may differ."""
+    """Returns a name for everything that the result depends on: programs, tokenizer, and machine."""
     versions = [f"{library}-{version(library)}", f"tokenizers-{version('tokenizers')}", f"corpus-assets-{VERSION}"]
     machine = f"{platform.machine()} {platform.node()}"
     parts = (RULES, *versions, tokenizer.encoding_digest, machine)

@@ -21,17 +21,17 @@ def encode_texts(
 ) -> Iterator[Ragged]:
     """Yields the ids of every text after cleaning, without end-of-text id: one list per text, in order, in batches.
 
-    A batch holds about `BATCH_CHARACTERS` characters; a text longer than that is a batch of its own. Batches have no
-    influence on the ids.
+    A batch holds about `BATCH_CHARACTERS` characters; a text longer than that is a batch of its own. Batches do not
+    affect the ids.
     `split_text`: texts are encoded in pieces of about so many characters. `remove_bos_in_pieces`: then a
     tokenizer that adds a begin-of-text id leaves it on the first piece only; no other tokenizer is affected.
 
     Empty texts are counted as discarded (`empty_text`), unless `keep_empty`. A long text is encoded in parts that give
-    the ids of the whole (`cuts`), so it takes the memory of its characters and ids alone, and that of a text is given
-    back before the next is read. Where more than `cuts.LONGEST_PIECE` characters have no safe place to cut (one letter
-    or white space alone; with byte-level BPE also digits, emoji or combining marks alone), or the tokenizer has none at
-    all, the document is discarded (`no_place_to_cut`) and the others go on; `split_text` is the way to keep it, if it
-    holds spaces.
+    the ids of the whole (`cuts`), so it only takes the memory of its characters and ids, which is freed before the next
+    text is read. Where more than `cuts.LONGEST_PIECE` characters have no safe place to cut (one letter or white space
+    alone; with byte-level BPE also digits, emoji or combining marks alone), or the tokenizer has none at all, the
+    document is discarded (`no_place_to_cut`) and the others go on; `split_text` is the way to keep it, if it holds
+    spaces.
     """
     skip = int(section.remove_bos_in_pieces and tokenizer.adds_bos)
     split_length = section.split_text
@@ -52,7 +52,7 @@ def encode_texts(
             yield _encode_batch(batch, tokenizer, split_length, skip)
             batch, characters = [], 0
         long = _encode_alone(text, tokenizer, statistics, split_length, skip) if size > BATCH_CHARACTERS else []
-        # Neither a long text nor its ids stay here while the ids are used and the next text is read.
+        # Frees a long text and its ids here while the caller uses them and the next text is read.
         del raw, text
         while long:
             yield long.pop()

@@ -1,8 +1,8 @@
-"""Characters that a fast library and the reference do not see alike, as their Unicode tables are of other versions.
+"""Characters that a fast library and the reference treat differently because of different Unicode versions.
 
-Letters, digits and combining marks that a newer Unicode added are unassigned to a library with older tables: it cuts
-words elsewhere, or leaves marks in another order. Which characters these are is found by encoding, once for every
-pair of library versions and every way of normalizing and splitting texts, and kept in the cache folder of the user.
+Letters, digits and combining marks that a newer Unicode added are unassigned in a library with older tables: it cuts
+words elsewhere, or leaves marks in another order. These characters are found by encoding, once for every pair of
+library versions and every way of normalizing and splitting texts, and kept in the cache folder of the user.
 """
 
 import json
@@ -49,7 +49,7 @@ _GROUP = "unicode"
 
 
 class UnlikeCharacters:
-    """Finds the texts that hold a character of the ranges (first, last), cheaply where there is none."""
+    """Finds the texts that hold a character of the ranges (first, last); fast if there is none."""
 
     def __init__(self, ranges: Ranges) -> None:
         self.ranges = ranges
@@ -124,9 +124,9 @@ def _ranges(codes: Iterable[int], gap: int = 1) -> Ranges:
 def unlike_characters(library: str, load: Callable[[str], _Encode], definition: str) -> UnlikeCharacters:
     """Returns the characters on which a library may differ from the reference for a `tokenizer.json`.
 
-    load: makes the library's encoder from a definition. What was found before for these versions is read from the
-    cache folder (`corpus-assets/unicode` in `XDG_CACHE_HOME` or `~/.cache`); a folder that cannot be used costs the
-    search, a few seconds, in every process; else one process searches and the others wait for it.
+    load: makes the library's encoder from a definition. What was found before for these versions is read from the cache
+    folder (`corpus-assets/unicode` in `XDG_CACHE_HOME` or `~/.cache`); without a usable folder every process repeats
+    the search of a few seconds; otherwise one process searches and the others wait.
     """
     probed = _probed_definition(json.loads(definition))
     return _unlike(library, load, probed) if probed else UnlikeCharacters(())
@@ -142,7 +142,7 @@ def _unlike(library: str, load: Callable[[str], _Encode], definition: str) -> Un
 
 
 def find_unlike(fast: _Encode, definition: str) -> Ranges:
-    """Returns the characters on which an encoder differs from the reference, beside others of every kind."""
+    """Returns the characters on which an encoder differs from the reference, next to characters of all kinds."""
     reference = Encoder.from_str(definition)
     normalizes = json.loads(definition).get("normalizer") is not None
     found: set[int] = set()
@@ -152,7 +152,7 @@ def find_unlike(fast: _Encode, definition: str) -> Ranges:
     if normalizes:
         pairs = _canonical_pairs()
         unequal = [{*map(ord, pairs[place])} for place in _unequal(fast, reference, pairs)]
-        # An old mark composes with a new letter: the letter is what the tables differ in.
+        # An old mark may compose with a new letter; the tables differ in the letter.
         young = frozenset(young_characters())
         found.update(*(codes & young or codes for codes in unequal))
     return _ranges(found)
@@ -166,7 +166,7 @@ def probe(code: int, marks: bool = True) -> str:
 
 
 def _unequal(fast: _Encode, reference: Encoder, texts: Sequence[str]) -> Iterator[int]:
-    """Yields the places of the texts whose ids differ: looked for in groups, since nearly all are equal."""
+    """Yields the places of the texts whose ids differ; searches in groups, since nearly all are equal."""
     starts = range(0, len(texts), _GROUPED)
     groups = ["\n".join(texts[start : start + _GROUPED]) for start in starts]
     found = (starts[number] for number in _different(fast, reference, groups))
@@ -185,9 +185,9 @@ def _different(fast: _Encode, reference: Encoder, texts: Sequence[str]) -> Itera
 
 @cache
 def young_characters() -> tuple[int, ...]:
-    """Returns what Unicode 3.2 did not have, or saw otherwise than the tables of this Python, and what is unassigned.
+    """Returns the characters that are newer than Unicode 3.2, differ from its tables in this Python, or are unassigned.
 
-    Older characters are alike in all later versions: their categories and normal forms were not changed again.
+    Older characters are the same in all later versions: their categories and normal forms did not change again.
     """
     old = unicodedata.ucd_3_2_0
     letters = ((code, chr(code)) for plane in _PLANES for code in plane)
@@ -213,9 +213,9 @@ def _batches(codes: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _probed_definition(definition: Json) -> str | None:
-    """Returns the definition that is probed in a tokenizer's stead; None if no table of Unicode has a say in its ids.
+    """Returns the definition that is probed instead of a tokenizer's; None if its ids depend on no Unicode table.
 
-    A byte-level one gets a small vocabulary, which shows every place where a word is cut beside a character.
+    A byte-level one gets a small vocabulary that shows every cut of a word next to a character.
     """
     normalizer, splitter = (_types(definition.get(part)) for part in ("normalizer", "pre_tokenizer"))
     if normalizer <= _UNTOUCHED and splitter <= {"Metaspace"}:

@@ -1,4 +1,4 @@
-"""Token lists of prompts and completions put together with loss masks, and sequences written into padded rows."""
+"""Joins token lists of prompts and completions with loss masks, and writes sequences into padded rows."""
 
 import numpy as np
 from numpy.typing import NDArray

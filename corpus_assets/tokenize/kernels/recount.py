@@ -16,7 +16,7 @@ Faults = NDArray[np.uint8]
 
 NON_PAD, LOSS, BYTES, CHARS = range(4)
 BAD_ID, BAD_MASK, NOT_SHIFTED, OUT_OF_LOSS, BAD_SPAN, PROMPT_LABEL, SPLIT_RESPONSE = range(7)
-# Typed: numba would compile a function anew for every plain number that it is called with.
+# Typed, because numba would compile a function again for every plain number in a call.
 _MASKS: Any = np.int64(2)
 _MASKED: Any = np.int64(0)
 _FIRST: Any = np.int64(0)

@@ -1,4 +1,4 @@
-"""Finds characters of a few ranges in UTF-8, at several bytes in a nanosecond where there are none."""
+"""Finds characters of a few ranges in UTF-8, at several bytes per nanosecond if there are none."""
 
 import numpy as np
 from numpy.typing import NDArray

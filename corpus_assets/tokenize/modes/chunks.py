@@ -1,4 +1,4 @@
-"""Documents and examples in chunks of text that are packed by themselves."""
+"""Documents and examples in chunks of text that are packed separately."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby

@@ -75,9 +75,9 @@ def dpo_rows(section: DPODataset, examples: Iterable[Example], tools: Tools) -> 
 
 
 def before_answer(source: str | None, values: Mapping[str, Any], roles: tuple[str, str]) -> str | None:
-    """Returns what is written before the answer to one question, the question included; None if that cannot be told.
+    """Returns the text before the answer to one question, including the question; None if that cannot be determined.
 
-    source: a chat template, or None for the `[INST]` style. values: what a template may name beside the messages.
+    source: a chat template, or None for the `[INST]` style. values: for the template, besides the messages.
     roles: those of the question and of the answer.
     """
     messages = [{"role": role, "content": content} for role, content in zip(roles, ("One?", PROBE), strict=True)]
@@ -216,7 +216,7 @@ class _Builder:
             yield self._fitted(pair)
 
     def _encode(self, texts: Sequence[str]) -> Ragged:
-        """Returns ids in which only the template's control tokens are matched; other text is encoded as one batch."""
+        """Returns ids with only the template's control tokens matched; all other text is encoded as one batch."""
         rows = [self._parts(text) for text in texts]
         plain = iter(self._tokenizer.encode_plain([part for row in rows for part, matched in row if not matched]))
         encode = self._tokenizer.encode_trusted

@@ -83,7 +83,7 @@ def _with_contents(messages: Messages, change: Callable[[str], str]) -> Messages
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:
-    """Returns a value with all its texts changed, but for those that say of what kind it is."""
+    """Returns a value with all its texts changed, except those that state its kind."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):

@@ -1,9 +1,8 @@
 """Fill in the middle: documents whose middle is moved to their end (Bavarian et al. 2022, sections 3 and 4).
 
-A document is cut in two places into prefix, middle and suffix and written as `PRE prefix SUF suffix MID middle`
-(PSM) or `PRE SUF suffix MID prefix middle` (SPM), each followed by the end-of-text id when it is packed. Here whole
-documents are transformed, from their text; `fim_rows.py` transforms finished rows:
-docs/formats/cerebras-rows.md "FIM".
+A document is cut in two places into prefix, middle and suffix and written as `PRE prefix SUF suffix MID middle` (PSM)
+or `PRE SUF suffix MID prefix middle` (SPM), each followed by the end-of-text id when it is packed. This module
+transforms the text of whole documents; `fim_rows.py` transforms finished rows: docs/formats/cerebras-rows.md "FIM".
 """
 
 import struct
@@ -46,13 +45,13 @@ def fim_documents(
     *,
     decisions: Decisions | None = None,
 ) -> Iterator[Ragged]:
-    """Yields the ids of documents after the transform, for `lm_rows`, which puts the end-of-text id behind.
+    """Yields the ids of documents after the transform, for `lm_rows`, which appends the end-of-text id.
 
     Every part is encoded from its own text, control tokens in it as plain text, so nothing is ever decoded. The
-    decisions follow from (seed, identity, text); batches have no influence. A list has at most L ids, so that with its
+    decisions depend only on (seed, identity, text), not on batches. A list has at most L ids, so that with its
     end-of-text id it fits a window: a longer document is cut at code points into pieces of almost that many ids, each
-    with decisions of its own. A piece that would grow beyond it by its cuts stays as it is. Empty texts are counted
-    as discarded; `kinds` counts the lists as fim_psm, fim_spm, fim_none.
+    with decisions of its own. A piece that would grow beyond it by its cuts stays as it is. Empty texts are counted as
+    discarded; `kinds` counts the lists as fim_psm, fim_spm, fim_none.
     """
     transform = _DocumentTransform(tokenizer, section, statistics, decisions or KeyedDecisions.of(section))
     batch: list[IdentifiedText] = []

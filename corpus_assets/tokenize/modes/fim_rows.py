@@ -45,7 +45,7 @@ class Passage(NamedTuple):
 
     @property
     def fixed(self) -> int:
-        """Ids that are never cut off: control ids, and the end-of-text id or the one id that is kept in its stead."""
+        """Ids that are never cut off: control ids, and the end-of-text id or the one id that replaces it."""
         return self.begin.size + (1 if self.kind == "fim_none" else 4)
 
     @property
@@ -54,7 +54,7 @@ class Passage(NamedTuple):
         return SUFFIX if self.kind == "fim_none" else MIDDLE
 
     def plain(self) -> "Passage":
-        """Returns the passage as it was."""
+        """Returns the original passage."""
         return self._replace(kind="fim_none", parts=(NOTHING, NOTHING, self.ids))
 
 
@@ -72,7 +72,7 @@ def fim_rows(
     cut and encoded. It is closed by an end-of-text id if it was before: where the row ends inside a document, so does
     the last passage, and the last label is an id of that document. As before, that passage's last id is also the first
     of the next row. So a row ends with an end-of-text id if and only if it did before, and a row of which nothing is
-    transformed stays as it is. What exceeds L + 1 ids is cut off by turns (`trimmed`) and counted as `fim_cut`; what is
+    transformed stays as it is. What exceeds L + 1 ids is cut off in turn (`trimmed`) and counted as `fim_cut`; what is
     missing is padding. `statistics` must be those of the rows, and become those of the transformed rows.
 
     Padding is no passage, and halves of a character stay out of the transform. These stay as they are, counted as

@@ -1,4 +1,4 @@
-"""Both levels of fill in the middle share these: the choices, the control ids, and the cut of a text in three."""
+"""Shared by both levels of fill in the middle: the choices, the control ids, and the cut of a text in three."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -36,8 +36,8 @@ def lm_rows(
 ) -> Iterator[Ids]:
     """Yields the rows of a stream of documents, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
 
-    A batch holds the ids of one document per list; `eos_id`, if any, follows every one. How documents are batched has
-    no influence on the rows. Memory is one block beside the batch. What is in no row is counted in `statistics`.
+    A batch holds the ids of one document per list; `eos_id`, if any, follows every one. Batches do not affect the rows.
+    Memory is one block besides the batch. Ids in no row are counted in `statistics`.
     """
     builder = RowBuilder(section, eos_id, pad_id, statistics if statistics is not None else Statistics())
     yield from builder.rows(batches)

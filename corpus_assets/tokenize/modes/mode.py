@@ -1,4 +1,4 @@
-"""A mode: one object that says which section it takes, what its rows look like, and how they are made."""
+"""A mode: one object with its section of the configuration, its layout, and the functions that make rows."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,10 +37,10 @@ ItemT = TypeVar("ItemT", IdentifiedText, Example)
 
 @dataclass(frozen=True)
 class Tools:
-    """Everything that rows are made with, beside the options of the dataset.
+    """Everything that rows are made with, besides the options of the dataset.
 
-    statistics: counts what becomes of the texts. template: a chat template instead of the tokenizer's own. on_fault:
-    hears of examples that cannot be used, and why.
+    statistics: counts texts and ids. template: a chat template instead of the tokenizer's own. on_fault: is told of
+    unusable examples, and why.
     """
 
     tokenizer: Tokenizer

@@ -1,1 +1,1 @@
-"""Rows: packing, shuffling, files, and what the arrays say."""
+"""Rows: packing, shuffling, files, and counts from the arrays."""

@@ -1,8 +1,9 @@
 """An exact permutation of all rows of a dataset over its files, in bounded memory.
 
-Every row gets a uniform 64-bit key from (seed, dataset, partition, row); the order by key is a uniform permutation,
-and each file of the result holds one range of it. A source partition writes its rows sorted by key, so that a file
-is one run of rows in each partition; a file is the merge of its runs. Who does which part, and when, has no influence.
+Every row gets a uniform 64-bit key from (seed, dataset, partition, row); the order by key is a uniform permutation, and
+each file of the result holds one range of it. A source partition writes its rows sorted by key, so that a file is one
+run of rows in each partition; a file is the merge of its runs. The result does not depend on which worker does which
+part, or when.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A row of tokens as text for a person, what is in the loss marked."""
+"""A row of tokens as text for a person, with the labels in the loss marked."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from corpus_assets.tokenize.ragged import Ids
 LIMIT = 2000
 SIDES = ("", "chosen_", "rejected_")
 OPEN, CLOSE = "«", "»"
-# What would move a terminal's cursor or colour its text.
+# Characters that move a terminal's cursor or colour its text.
 _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 Decode = Callable[[Ids], str]

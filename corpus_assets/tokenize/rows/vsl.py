@@ -24,14 +24,13 @@ Lengths = NDArray[np.int64]
 
 
 class VSLPacker:
-    """Packs sequences into rows, window by window; `finish` ends a window early and begins anew.
+    """Packs sequences into rows, window by window; `finish` ends a window early and begins the next.
 
     Blocks are int32 (rows, 5, L): inputs, loss mask, labels, attention span, position ids. Rows of a window are in the
     order of their first sequence. Bins that a window leaves with room go on to the next, the emptiest first, except
-    with nearest_previous. How sequences are divided into calls of `add` has no influence on the rows. The size of a
-    window has: so it is an option, and never follows from the memory there is.
-    `statistics` gets the rows, the sequences before packing and, in `kinds`, how many sequences rows hold; what the
-    modes do with documents before is theirs to count.
+    with nearest_previous. The division of sequences into calls of `add` does not affect the rows. The size of a window
+    does, so it is an option and independent of the available memory. `statistics` gets the rows, the sequences before
+    packing and, in `kinds`, how many sequences rows hold; the modes count their own documents.
     """
 
     def __init__(self, section: Packed, pad_id: int, statistics: Statistics) -> None:

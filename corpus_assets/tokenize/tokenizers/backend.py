@@ -1,4 +1,4 @@
-"""The backend of a tokenizer: texts to ids and back, before any choice of end, padding or options."""
+"""The backend of a tokenizer: texts to ids and back, without end, padding or options."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol

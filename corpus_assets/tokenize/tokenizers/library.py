@@ -39,7 +39,7 @@ class LibraryBackend(TokenizerBackend):
         model = definition.get("model")
         if isinstance(model, dict) and model.get("dropout"):
             raise BadFileError(TOKENIZER_JSON, f"BPE dropout {model['dropout']} makes ids random; valid: none")
-        # Truncation and padding would cut or lengthen documents behind the caller's back.
+        # Truncation and padding would silently cut or lengthen documents.
         backend = cls(definition | {"truncation": None, "padding": None}, exact_scores)
         try:
             _ = backend.around, backend.tokens

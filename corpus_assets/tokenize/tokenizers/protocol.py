@@ -1,4 +1,4 @@
-"""The tokenizer as the modes of datasets use it, whichever library is behind it."""
+"""The interface of tokenizers for the modes of datasets, independent of the library."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

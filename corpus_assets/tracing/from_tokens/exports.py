@@ -1,4 +1,4 @@
-"""Finds the document of a token in a file of a trainer's format: by where its units lie in the token stream."""
+"""Finds the document of a token in a file of a trainer's format, by the place of its units in the token stream."""
 
 from dataclasses import dataclass
 
@@ -161,7 +161,7 @@ def located(
 
 
 class StreamTable:
-    """Says what each document of a partition of a stream is."""
+    """The table of the documents in a partition of a stream."""
 
     def __init__(self, corpus: Corpus, stream: Partition) -> None:
         self._corpus = corpus

@@ -1,7 +1,7 @@
-"""Finds the documents or examples of a token in an HDF5 file: by the text around it.
+"""Finds the documents or examples of a token in an HDF5 file by the text around it.
 
-Rows of HDF5 are packed, cut, rearranged or written by templates, and hold no way back. So the text of the token's own
-sequence around it is looked for in what the file was made of.
+Rows of HDF5 are packed, cut, rearranged or formatted by templates, and do not record their documents. So the text
+around the token, within its sequence, is searched in the input of the file.
 """
 
 import math
@@ -54,7 +54,7 @@ class Sought:
 
 
 class TooLongError(CorpusError):
-    """The time for a search was over before anything was found."""
+    """The time for a search ended before anything was found."""
 
 
 def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int, *, seconds: float = math.inf) -> Sought:

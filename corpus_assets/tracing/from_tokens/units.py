@@ -1,4 +1,4 @@
-"""One row of a file of a trainer's format, document by document: its ids, and whose they are."""
+"""One row of a file of a trainer's format: its ids, by document."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

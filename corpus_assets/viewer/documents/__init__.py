@@ -1,1 +1,1 @@
-"""Pages of documents: one whole, its duplicates, where it went, and the search for it."""
+"""Pages of documents: a whole document, its duplicates, its way, and the search."""

@@ -1,4 +1,4 @@
-"""The attributes of one document, and in which text their spans count: a filter may have changed it since."""
+"""The attributes of one document, and the text that their spans refer to, which a filter may have changed since."""
 
 import hashlib
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ Spans = list[tuple[int, int, float]]
 
 @dataclass(frozen=True)
 class Basis:
-    """The text that spans count in. asset, key, row: of the document that has it; None where it is not known.
+    """The text that spans refer to. asset, key, row: of the document that has it; None where it is not known.
 
     length: code points of it; None if nobody counted them. differs: in words, why it is not the text that is shown;
     empty if it is.
@@ -51,7 +51,7 @@ class Attribute:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it says one thing of the whole text that it was made of."""
+        """Whether it consists of one span over the whole text."""
         length = self.basis.length
         return len(self.spans) == 1 and self.spans[0][0] == 0 and length is not None and self.spans[0][1] >= length
 
@@ -107,7 +107,7 @@ def documents_of(view: View, record: Record) -> tuple[str | None, bool]:
 
 
 class _Texts:
-    """Where the texts are that attributes of one row of documents count in."""
+    """Finds the texts that the attributes of one document refer to."""
 
     def __init__(self, view: View, record: Record, row: int, value: dict[str, Any]) -> None:
         self._view, self._record, self._row = view, record, row

@@ -1,4 +1,4 @@
-"""Clusters of near-duplicates: which there are, and in each the document kept beside those that went."""
+"""Clusters of near-duplicates: a list, and in each the kept document beside the removed ones."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -222,7 +222,7 @@ def _text(look: Look, shard: str, row: int) -> str:
 
 
 def _resemblances(look: Look, numbering: Numbering, kept: int, others: list[int]) -> dict[int, float]:
-    """Returns how alike documents are to the one kept, 0 to 1, as their sketches estimate it; without those unknown."""
+    """Returns the similarity of documents to the kept one, 0 to 1, estimated from sketches; without unknown ones."""
     own = _sketch(look, numbering, kept)
     if own is None:
         return {}

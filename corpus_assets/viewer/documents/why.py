@@ -1,4 +1,4 @@
-"""Where a document went: through every stage to the token rows, or to the stage and the reason where it ended."""
+"""The way of a document through every stage to the token rows, or to the stage and reason that dropped it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -28,7 +28,7 @@ _WORDS = {"here": "good", "changed": "warn", "moved": "good", "dropped": "bad", 
 
 
 def why(asked: Asked) -> str:
-    """Shows the ways of the documents that are asked for.
+    """Shows the ways of the requested documents.
 
     Parameters: `id`, any name of a document, and `source`; or `shard` and `number` of the document, or `row` of the raw
     file; or `dataset`, `file`, `row` and `position` of a token. `seconds`: for searching rows of HDF5.

@@ -1,4 +1,4 @@
-"""Token rows as a trainer gets them: which tokens there are, which are in the loss, and whose they are."""
+"""Token rows as a trainer gets them: their tokens, the loss, and their documents."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Token rows as pages show them: sequences of tokens, each with what a trainer does with it."""
+"""Token rows for pages: sequences of tokens, each with its role in training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -45,6 +45,7 @@ def read(stored: bytes, row: np.void) -> Member:
     """Returns the member that a row of the table describes; `LedgerError` if `stored` is another or damaged."""
     decoder = isal_zlib.decompressobj(_GZIP)
     try:
+        # One byte more than recorded shows a longer content, without decompressing all of it.
         content = decoder.decompress(stored, int(row["bytes"]) + 1)
     except _FAULT as error:
         raise LedgerError(f"damaged member: {error}") from None

@@ -263,7 +263,7 @@ class _Begun:
                 )
 
     def _require_as_seen(self) -> None:
-        """Checks the condition: some stores heed it for an object sent in one piece, but not for this call."""
+        """Checks the condition: some stores obey it for an object sent in one piece, but not for this call."""
         if self._upload.condition and self._upload.as_now() != self._upload.condition:
             raise ConditionError(f"{self._upload.address}/{self._upload.path}: was changed by somebody else")
 

@@ -255,7 +255,7 @@ def test_a_lease_is_taken_over_when_it_was_not_renewed_for_its_time_by_the_clock
     holder.lease.renew()
     waiter.time += EXPIRY / 2
     waiter.ask()
-    assert waiter.lease is None, "a renewed lease begins its time anew"
+    assert waiter.lease is None, "a renewed lease begins its time again"
     waiter.time += EXPIRY
     waiter.ask()
     assert waiter.lease is not None
@@ -352,7 +352,7 @@ def test_who_begins_looks_at_the_sign_of_its_builder_once_a_second() -> None:
     assert objects.looks == 2
     assert builder.lease is not None
     builder.lease.require()
-    assert objects.looks == 3, "before it writes it looks anew"
+    assert objects.looks == 3, "before it writes it checks again"
 
 
 def lost(**given: Any) -> Outcome:

@@ -1,6 +1,6 @@
 """128-bit hashes of parts of texts and of n-grams of words: two lanes of 64 bits, mixed separately.
 
-The second word of a hash is never 0, which marks a free place in a table.
+The second word of a hash is never 0, because 0 marks a free slot in a table.
 """
 
 import numpy as np
@@ -54,9 +54,9 @@ def hash_ngrams(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Returns the hashes of the n-grams that count (n, 2), part by part, and how many each part has.
 
-    words: the hash of each word (words, 2). counts: words of each part. Those n-grams count that begin every `stride`
-    words; as_dolma: the first, the second, and each that begins `stride` words or more behind the last one that counts.
-    Each lane is a polynomial of the words' hashes modulo 2^64, which rolls from n-gram to n-gram.
+    words: the hash of each word (words, 2). counts: words of each part. An n-gram counts if it begins at a multiple of
+    `stride` words. as_dolma: the first, the second, and each that begins at least `stride` words after the last one
+    that counts. Each lane is a polynomial of the words' hashes modulo 2^64, updated from n-gram to n-gram.
     """
     hashes = np.empty(words.shape, dtype=np.uint64)
     found = np.zeros(counts.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Paragraphs of many texts that lie one after another."""
+"""Paragraphs of many concatenated texts."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from resources.kernels.jit import ahead, inlined, kernel
 
 @inlined
 def _begins(codes: NDArray[np.uint32], place: int, end: int, separator: NDArray[np.uint32]) -> bool:
-    """Returns whether the separator stands at a place of a text that ends at `end`."""
+    """Returns whether the separator is at a position of a text that ends at `end`."""
     if place + separator.size > end:
         return False
     offset = 0
@@ -66,7 +66,7 @@ def are_blank(
     starts: NDArray[np.int64],
     ends: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Returns for each part whether it has nothing but code points with the flag `space`."""
+    """Returns for each part whether it consists of code points with the flag `space` only."""
     blank = np.ones(starts.size, dtype=np.bool_)
     for part in range(starts.size):
         for place in range(starts[part], ends[part]):

@@ -1,4 +1,7 @@
-"""Which hashes were seen before, in the order given: by a table of all that were seen, or by a Bloom filter."""
+"""Marks hashes that were seen earlier, in the given order: with a table of all seen ones, or a Bloom filter.
+
+The table is an array of the caller's with open addressing, so that its memory is bounded and counted.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +16,7 @@ _BIT = np.uint64(63)
 @ahead("uint64[:,::1], uint64[:,::1], boolean[::1]")
 @kernel
 def mark_seen(hashes: NDArray[np.uint64], table: NDArray[np.uint64], seen: NDArray[np.bool_]) -> int:
-    """Marks the hashes (n, 2) that are in the table already and puts the others there; returns how many these are.
+    """Marks the hashes (n, 2) that are in the table already and adds the others; returns the number of added ones.
 
     table: (slots, 2), slots a power of two and more than it will hold; a slot whose second word is 0 is free.
     """
@@ -49,7 +52,7 @@ def find_seen(hashes: NDArray[np.uint64], table: NDArray[np.uint64], seen: NDArr
 def mark_in_filter(
     hashes: NDArray[np.uint64], words: NDArray[np.uint64], functions: int, seen: NDArray[np.bool_]
 ) -> int:
-    """As `mark_seen`, with a Bloom filter; it is made of words of 64 bits.
+    """Like `mark_seen`, with a Bloom filter of 64-bit words.
 
     Probe i is made of first + i * second (Kirsch and Mitzenmacher 2006): its upper half chooses a word in proportion,
     its lowest bits one bit of the word.
@@ -73,7 +76,7 @@ def mark_in_filter(
 @ahead("uint8[::1], int64[::1]")
 @kernel
 def set_bits(bits: NDArray[np.uint8], places: NDArray[np.int64]) -> None:
-    """Sets bits, of which the first is the highest of the first byte, as in `numpy.packbits`."""
+    """Sets bits in the order of `numpy.packbits`: the first is the highest of the first byte."""
     for place in places:
         bits[place >> 3] |= 128 >> (place & 7)
 
@@ -83,9 +86,9 @@ def set_bits(bits: NDArray[np.uint8], places: NDArray[np.int64]) -> None:
 def count_bits(
     bits: NDArray[np.uint8], start: int, sizes: NDArray[np.uint32], counted: NDArray[np.uint32]
 ) -> NDArray[np.int64]:
-    """Returns how many of the last `counted` bits of each part are set; its `sizes` bits follow those before it.
+    """Returns how many of the last `counted` bits of each part are set.
 
-    start: first bit of the first part.
+    Parts have `sizes` bits each, one after another from bit `start` on.
     """
     counts = np.zeros(sizes.size, dtype=np.int64)
     end = start

@@ -1,4 +1,4 @@
-"""Unicode word boundaries (UAX #29, Unicode 16) as a machine with one pass over the text."""
+"""Unicode word boundaries (UAX #29, Unicode 16) as a state machine with one pass over the text."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def count_segments(
     starts: NDArray[np.int64],
     ends: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Returns for each part of the text how many segments it has, and how many of them are not only whitespace."""
+    """Returns for each part of the text the number of segments, and of those that are not only whitespace."""
     counts = np.zeros((starts.size, 2), dtype=np.int64)
     for part in range(starts.size):
         visible = False
@@ -97,7 +97,7 @@ def find_words(
     starts: NDArray[np.int64],
     ends: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where the segments that are not only whitespace begin and end, and how many each part of the text has."""
+    """Returns beginnings and ends of the segments that are not only whitespace, and their number in each part."""
     size = 0
     for part in range(starts.size):
         size += ends[part] - starts[part]
@@ -131,7 +131,7 @@ def _beginnings(codes: NDArray[np.uint32], classes: NDArray[np.uint8], start: in
     for place in range(start, end):
         value = classes[codes[place]]
         kind = value & CLASS
-        if kind == ALETTER and raw == ALETTER:  # Most of the text; the rules below say the same.
+        if kind == ALETTER and raw == ALETTER:  # A shortcut for most of the text; the rules below agree.
             marks[place - start] = False
             earlier = ALETTER
             continue

@@ -12,7 +12,7 @@ from resources.formats.attributes import Span
 
 
 def _found(text: Text) -> dict[str, list[Span]]:
-    """Returns what was found, by kind; spans overlap only where an IP address is the domain of an e-mail address."""
+    """Returns the spans by kind; they overlap only if an IP address is the domain of an e-mail address."""
     string = text.string
     mail, network = list(emails(string)), list(ip_addresses(string))
     numbers = apart(apart(phones(string), mail), network)
@@ -26,18 +26,18 @@ def _count(text: Text) -> int:
 
 
 def pii_regex(text: Text) -> Spans:
-    """Returns what was found, and how many there are per word."""
+    """Returns the spans, and their number per word."""
     count = len(text.once(words).starts)
     return {**text.once(_found), "doc": text.whole(_count(text) / count if count else NO_TEXT)}
 
 
 def pii_regex_with_counts(text: Text) -> Spans:
-    """Returns the same, and how many there are."""
+    """Returns the same, and their number."""
     return {**text.once(pii_regex), "doc_count": text.whole(float(_count(text)))}
 
 
 def pii_regex_with_counts_fast(text: Text) -> Spans:
-    """Returns what was found, how many there are, and their share of the text."""
+    """Returns the spans, their number, and their share of the text."""
     found = text.once(_found)
     apart_from = [(start, end) for start, end, _ in found.get(EMAIL, ())]
     others = [(start, end) for kind in (PHONE, ADDRESS) for start, end, _ in found.get(kind, ())]

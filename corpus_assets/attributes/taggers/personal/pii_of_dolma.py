@@ -39,7 +39,7 @@ def _emails(text: Text, start: int, stop: int) -> Iterator[tuple[int, int, str]]
 
 
 def _whole_text(text: Text) -> dict[str, list[Span]]:
-    """Returns what the expressions find in the whole text, without what is no address or number."""
+    """Returns the matches of the expressions in the whole text that are addresses or numbers."""
     string = text.string
     found = {
         EMAIL: [(s, e, 1.0) for s, e, _ in _emails(text, 0, len(string)) if is_email(*string[s:e].split("@")[:2])],
@@ -55,13 +55,13 @@ def is_email(user: str, domain: str) -> bool:
 
 
 def is_number(string: str, span: Span) -> bool:
-    """Returns whether nothing near a number says that it is that of a book, an article or an issue."""
+    """Returns whether no word near a number marks it as that of a book, an article or an issue."""
     around = string[max(0, span[0] - WINDOW) : span[1] + WINDOW]
     return not any(word in around for word in NOT_NUMBERS)
 
 
 def pii_regex(text: Text) -> Spans:
-    """Returns what was found in the whole text, and how many there are per word."""
+    """Returns the matches in the whole text, and their number per word."""
     found = text.once(_whole_text)
     count = len(text.once(words).starts)
     per_word = sum(map(len, found.values())) / count if count else NO_TEXT
@@ -75,7 +75,7 @@ def pii_regex_of_words(text: Text) -> Spans:
 
 
 def pii_regex_with_counts(text: Text) -> Spans:
-    """Returns the same, and how many there are; `ZeroDivisionError` for a text without words, as in the toolkit."""
+    """Returns the same, and their number; `ZeroDivisionError` for a text without words, as in the toolkit."""
     _require_words(text)
     count = sum(map(len, text.once(_whole_text).values()))
     return {**text.once(pii_regex), "doc_count": text.whole(float(count))}
@@ -87,7 +87,7 @@ def _require_words(text: Text) -> None:
 
 
 def _by_paragraph(text: Text) -> dict[str, list[Span]]:
-    """Returns what the expressions find in each paragraph."""
+    """Returns the matches of the expressions in each paragraph."""
     if text.string.count("?") > MOST_QUESTION_MARKS:
         return {}
     found = {
@@ -110,7 +110,7 @@ def _emails_by_paragraph(text: Text) -> Iterator[Span]:
 
 
 def pii_regex_with_counts_fast(text: Text) -> Spans:
-    """Returns what was found in each paragraph, how many there are, and their share of the text and 1."""
+    """Returns the matches in each paragraph, their number, and their share of the text plus 1."""
     found = text.once(_by_paragraph)
     count = sum(map(len, found.values()))
     covered = sum(end - start for spans in found.values() for start, end, _ in spans)

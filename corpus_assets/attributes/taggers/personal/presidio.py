@@ -25,7 +25,7 @@ def analyzer_of(files: Sequence[OutsideFile]) -> Any:
     domains = TLDExtract(suffix_list_urls=(), cache_dir=None)
 
     class OfflineEmailRecognizer(EmailRecognizer):  # type: ignore[misc]
-        """Knows domains by the list that comes with its library; the original fetches one."""
+        """Uses the list of domains that its library contains; the original downloads one."""
 
         def validate_result(self, pattern_text: str) -> bool:
             return bool(domains(pattern_text).fqdn)
@@ -42,7 +42,7 @@ def analyzer_of(files: Sequence[OutsideFile]) -> Any:
 
 
 def pii_presidio(text: Text, model: Any) -> Spans:
-    """Returns what Presidio finds, without numbers of books, and how many there are per word."""
+    """Returns Presidio's findings, without numbers of books, and their number per word."""
     return _presidio(text, model, _is_phone)
 
 
@@ -69,7 +69,7 @@ def _counts_in_dolma(string: str, kind: str, span: Span) -> bool:
 
 
 def pii_presidio_of_dolma(text: Text, model: Any) -> Spans:
-    """Returns what the toolkit keeps of that; `ZeroDivisionError` for a text without words, as there."""
+    """Returns the part of them that the toolkit keeps; `ZeroDivisionError` for a text without words, as there."""
     if not text.string.split():
         raise ZeroDivisionError("a text without words; valid: without compat")
     return _presidio(text, model, _counts_in_dolma)

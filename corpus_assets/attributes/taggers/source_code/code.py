@@ -17,7 +17,7 @@ _NO_TEXT = -1.0
 
 
 def code_copyright_comments(text: Text) -> Spans:
-    """Returns the first block comment if it speaks of copyright; without any, the leading lines of comment."""
+    """Returns the first block comment if it mentions copyright; without block comments, the leading comment lines."""
     size = len(text.string)
     return _shared(
         text, {kind: (start, min(end, size), 1.0) for kind, (start, end, _) in _copyright(text.string).items()}
@@ -25,7 +25,7 @@ def code_copyright_comments(text: Text) -> Spans:
 
 
 def code_copyright_comments_of_dolma(text: Text) -> Spans:
-    """Returns the same with a span of comment lines that may end one character behind the text."""
+    """Returns the same with a span of comment lines that may end one character after the text."""
     return _shared(text, _copyright(text.string))
 
 
@@ -44,7 +44,7 @@ def _copyright(string: str) -> dict[str, Span]:
     for line in string.split("\n"):
         if line and not line.startswith(COMMENT_STARTS):
             break
-        end += max(len(line), 1)  # As in the toolkit: an empty line has one character, another one loses its newline.
+        end += max(len(line), 1)  # As in the toolkit: an empty line counts one character, any other loses its newline.
         lines += 1
     return {"comment_block": (0, end, 1.0)} if lines else {}
 

@@ -12,12 +12,12 @@ _NO_TEXT = -1.0
 
 
 def code_secrets(text: Text) -> Spans:
-    """Returns a span for each place of a secret, and how many there are per word."""
+    """Returns a span for each occurrence of a secret, and their number per word."""
     return _spans(text, _secrets(text.string))
 
 
 def code_secrets_of_dolma(text: Text) -> Spans:
-    """Returns a secret once, where its line first occurs in the text, as in the toolkit."""
+    """Returns each secret once, where its line first occurs in the text, as in the toolkit."""
     return _spans(text, _secrets_of_dolma(text.string))
 
 
@@ -39,7 +39,7 @@ def _reported(lines: list[str]) -> Iterator[Any]:
 
 
 def _secrets(string: str) -> Iterator[tuple[str, int, int]]:
-    """Yields kind, beginning and end of each place of a secret in its line; of the line if it stands nowhere in it."""
+    """Yields kind, beginning and end of each occurrence of a secret in its line, or of the whole line."""
     lines, starts = string.splitlines(), _starts(string)
     places = set()
     for secret in _reported(lines):

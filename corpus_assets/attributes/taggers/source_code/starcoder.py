@@ -41,7 +41,7 @@ def language_of(text: Text) -> str | None:
 
 
 def code_starcoder_v1(text: Text) -> Spans:
-    """Returns what the metadata says, and shares of comments and of visible text, -1 for an unknown language."""
+    """Returns values of the metadata, and shares of comments and of visible text, -1 for an unknown language."""
     language = language_of(text)
     shares = [_FAILED, _FAILED]
     if language is not None:
@@ -51,7 +51,7 @@ def code_starcoder_v1(text: Text) -> Spans:
 
 
 def code_starcoder_v2(text: Text) -> Spans:
-    """Returns what the metadata says, the share of comments in three languages, and of visible text in HTML."""
+    """Returns values of the metadata, the share of comments in three languages, and of visible text in HTML."""
     language = language_of(text)
     comments = comment_share(text.string, language) if language in COMMENTED else _NEUTRAL
     return {
@@ -104,7 +104,7 @@ def comment_share(string: str, language: str) -> float:
 
 
 def python_comments(string: str) -> str:
-    """Returns docstrings and comments, the latter without `#`; none of either if Python cannot read the text."""
+    """Returns docstrings and comments, the latter without `#`; neither if Python cannot parse the text."""
     docstrings, comments = "", ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,1 +1,1 @@
-"""Conversations: templates, what is learned of them, and the rows made of them."""
+"""Conversations: templates, the learned parts, and rows."""

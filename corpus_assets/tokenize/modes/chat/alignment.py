@@ -1,8 +1,8 @@
-"""Which stretches of a rendered conversation come from its messages, and which from the template.
+"""Finds which stretches of a rendered conversation come from its messages, and which from the template.
 
-A conversation is rendered twice: as it is, and with a mark in place of every text of its messages. What stands between
-the marks is the template's, and it stands in the real text too; what lies between there is content, as the template
-left it (trimmed, escaped as JSON, or a part of it).
+A conversation is rendered twice: unchanged, and with a mark instead of every text of its messages. The text between the
+marks comes from the template and occurs in the real text too; the rest of the real text is content, as the template
+wrote it (trimmed, escaped as JSON, or a part of it).
 """
 
 import json
@@ -19,12 +19,12 @@ from resources.formats.examples import Messages
 # Noncharacters: no text meant for exchange holds them (Unicode standard, section 23.7), and no trimming removes them.
 _MARK = "\ufdd0{}\ufdd1"
 _MARKS = re.compile("\ufdd0([0-9]+)\ufdd1")
-# Strings that templates compare or measure; they stay, and may spell no control token.
+# Strings that templates compare or measure; they stay, and must spell no control token.
 NAMES = frozenset({"role", "type", "id", "tool_call_id"})
 REASONING = re.compile("(</?think>)")
 """The tags between which a model may write its reasoning, for which templates look."""
 ASKING_ROLES = frozenset({"user", "system", "developer", "tool", "function", "ipython", "observation"})
-"""Roles whose messages are given to a model; those of all others are what it says."""
+"""Roles whose messages a model gets; it writes those of all other roles."""
 ALIGNMENT_FAILED = "template_alignment"
 CONTROL_IN_NAME = "control_token_in_name"
 
@@ -88,8 +88,8 @@ class Aligning:
     def found(self, rendered: Sequence[Rendering]) -> Conversation | TemplateFault:
         """Returns the text with its contents. rendered: what the template gave for `asked`.
 
-        Where the marks change what the template does, contents are looked for in their order, if there is one way
-        alone to find them all and none spells a control token.
+        If the marks change the behaviour of the template, contents are searched in order; they count if there is only
+        one way to find them all and none spells a control token.
         """
         masked = self._masking.fault or rendered[1]
         return _aligned(rendered[0], self._masking.texts, masked)
@@ -125,7 +125,7 @@ class _Text:
 
     @cached_property
     def forms(self) -> tuple[str, ...]:
-        """As templates write it: as it is, trimmed, and inside JSON."""
+        """The forms in which templates write it: unchanged, trimmed, and inside JSON."""
         text = self.text
         escaped = (json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
         return tuple(dict.fromkeys((text, text.strip(), text.rstrip(), text.lstrip(), *escaped)))
@@ -154,9 +154,8 @@ class _Text:
 class _Masking:
     """A copy of messages with a mark in place of every text; the texts are collected by number.
 
-    What a model says may hold its reasoning between tags, which templates look for: they stay, and are the template's.
-
-    fault: why there is no copy.
+    A model's message may hold its reasoning between tags that templates search for: the tags stay, and count as the
+    template's. fault: why there is no copy.
     """
 
     def __init__(self, dialogue: Dialogue, tokens: ControlTokens) -> None:
@@ -187,7 +186,7 @@ class _Masking:
                 self._check(item)
 
     def _marked(self, message: Message) -> dict[str, Any]:
-        # The name of a speaker stays, that of a tool is what the model says.
+        # The name of a speaker stays; the model writes that of a tool.
         return {self._name(key): self._copy(value, "id" if key == "name" else key) for key, value in message.items()}
 
     def _copy(self, value: Any, key: str) -> Any:

@@ -1,9 +1,9 @@
-"""Where the answers of a rendered conversation begin and end: what a model has to say, its end of turn included.
+"""Finds where the answers of a rendered conversation begin and end, including the end of turn.
 
-The template tells it. The messages before an answer, rendered with the prompt for it (`add_generation_prompt`), end
-where the model begins to write; those up to the answer, rendered alone, hold all that it writes. Where a later turn
-changes how an answer is rendered (reasoning that is left out of a history, another token at the end of the last turn),
-the model never saw it so: such an answer is learned in a text of its own, which ends with it.
+The template shows it. The messages before an answer, rendered with the prompt for it (`add_generation_prompt`), end
+where the model begins to write. The messages up to the answer, rendered alone, hold all that it writes. If later turns
+change how an answer is rendered (reasoning that is left out of a history, another token at the end of the last turn),
+the model would not write it like that: such an answer is learned in a separate text that ends with it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ _ASKED, _SAID = "\ufdd2", "\ufdd3"
 
 
 class Answer(NamedTuple):
-    """text[start:stop] is what the model says in message number `message`."""
+    """text[start:stop] is the text that the model writes in message number `message`."""
 
     message: int
     start: int
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers that are learned in a text, and the messages whose answers it does not show as they were given."""
+    """The learned answers of a text, and the messages whose answers it shows in a changed form."""
 
     found: tuple[Answer, ...] = ()
     rewritten: tuple[int, ...] = ()
@@ -73,7 +73,7 @@ class Asking:
                 continue
             start = self._begin(whole, number, prompts.get(number), tokens)
             alone = whole.text if number not in self._ends else ends.get(number)
-            # A later turn may name it again: the answer of a tool begins with the name of the call.
+            # A later turn may repeat it: the answer of a tool begins with the name of the call.
             own = [content for content in texts if alone is None or content.stop <= len(alone)]
             written = max(start, (own or texts)[-1].stop)
             stop = self._end(whole, (number, written), alone, tokens)
@@ -134,9 +134,9 @@ def _begin(whole: Conversation, number: int, prompt: str | None, tokens: Control
 class Style:
     """How a template writes answers.
 
-    header: what it writes before an answer if it knows no `add_generation_prompt`; None if it knows it. What it writes
-    there without naming the role, or a control token, is part of the answer: a space, as in Llama 2. end: the control
-    token that ends an answer which is a text alone.
+    header: the text before an answer for a template without `add_generation_prompt`; else None. Text there without the
+    role or a control token is part of the answer, such as the space in Llama 2. end: the control token that ends an
+    answer consisting of text only.
     """
 
     header: str | None = None

@@ -1,6 +1,6 @@
-"""Rows of conversations written by a chat template, of which the turns of some roles are learned.
+"""Rows of conversations in the format of a chat template; the turns of some roles are learned.
 
-Ids and what is learned: encoding.py. Here: reading examples, fitting them into rows, counting.
+This module reads examples, fits them into rows and counts; encoding.py makes ids and loss masks.
 """
 
 from bisect import bisect_left
@@ -54,8 +54,8 @@ REASONS = (
 def chat_rows(section: ChatDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
     """Yields one row per conversation, in order, as int32 blocks (rows, 3, L): inputs, loss mask, labels.
 
-    An example that cannot be used is discarded, counted by reason, and handed to `on_fault` with what is wrong.
-    ConfigError without a chat template.
+    An unusable example is discarded, counted by reason, and passed to `on_fault` with the fault. ConfigError without a
+    chat template.
     """
     for tokens, masks in _Reader(section, tools).batches(examples):
         yield from padded_rows(
@@ -172,7 +172,7 @@ class _Reader:
         if not reason and whole.ids.size < self._section.minimum_length:
             fitted, reason = _nothing(whole), "below_minimum_length"
         elif fitted.ids.size and not fitted.learned[1:].any():
-            # What was cut may have held all that is learned.
+            # The cut part may have held all learned ids.
             fitted, reason = _nothing(whole), "too_long" if reason else "nothing_learned"
         self._count(whole.ids.size, fitted, reason, example)
         if written.aligned.left_out:
@@ -180,7 +180,7 @@ class _Reader:
         return fitted if fitted.ids.size else None
 
     def _truncated(self, talk: Talk, whole: ChatSequence, capacity: int) -> tuple[ChatSequence, str]:
-        """Returns what is kept, and the reason for counting; nothing is kept of what cannot be made to fit."""
+        """Returns the kept part, and the reason for counting; nothing if it cannot be made to fit."""
         if self._section.truncate == "end":
             return ChatSequence(whole.ids[:capacity], whole.learned[:capacity]), "end"
         shorter = list(_shorter(talk)) if self._section.truncate == "oldest_turns" else []

@@ -1,8 +1,8 @@
-"""Conversations written by a chat template to ids, and what of them is learned.
+"""Makes ids and loss masks of conversations in the format of a chat template.
 
 Ids are those of Hugging Face's `tokenizer(apply_chat_template(messages, tokenize=False), add_special_tokens=False)` as
-long as no message spells a control token. One that a message spells stays plain text: control tokens are looked for
-in the stretches that the template wrote, and nowhere else.
+long as no message spells a control token. A control token that a message spells stays plain text: control tokens are
+matched only in stretches that the template wrote.
 """
 
 from bisect import bisect_left, bisect_right
@@ -51,7 +51,7 @@ class _Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Talk:
-    """A conversation to encode: what a template gets, and of each message whether it says itself if it is learned."""
+    """A conversation to encode: the template's input, and for each message whether it states if it is learned."""
 
     dialogue: Dialogue
     learned: tuple[bool | None, ...]
@@ -72,7 +72,7 @@ class Written:
 
 
 class ChatEncoder:
-    """Conversations to ids and what of them is learned."""
+    """Encodes conversations to ids and loss masks."""
 
     def __init__(
         self,
@@ -101,8 +101,8 @@ class ChatEncoder:
     def write_all(self, talks: Sequence[Talk]) -> list[list[Written] | TemplateFault]:
         """Returns each conversation as its texts, or the fault of `Aligning`.
 
-        It is one text, if the template shows each learned answer there as it was given. Others have texts of their own,
-        up to the answer (`chat_answers`). A text in which nothing is learned is there if it is the only one.
+        It is one text if the template shows each learned answer in it unchanged. Other answers have separate texts, up
+        to the answer (`answers.py`). A text without learned ids is returned only if it is the only one.
         """
         whole = self._write_whole(talks)
         alone = [self._alone(talk, found) for talk, found in zip(talks, whole, strict=True)]
@@ -182,7 +182,7 @@ class ChatEncoder:
         flags = np.full(ids.size, covers)
         if inside and not covers:
             starts = piece.start + token_starts(text[piece.start : piece.stop], ids, self._tokenizer)
-            # Tokens that share a character start at the same place and stop where the next character's token starts.
+            # Tokens of one character start at the same place and stop where the token of the next character starts.
             stops = np.append(starts, piece.stop)[np.searchsorted(starts, starts, side="right")]
             for start, stop in inside:
                 flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True

@@ -1,4 +1,4 @@
-"""What a row says of its conversation: messages, what is learned of them, and what a template may name beside them."""
+"""Reads the conversation of a row: messages, which of them are learned, and further values for the template."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -96,7 +96,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _learned(message: dict[str, Any]) -> bool | None:
-    """Takes out of a message what says if it is learned; None if nothing does."""
+    """Removes from a message the key that states whether it is learned; None without one."""
     said = {key: message.pop(key) for key in LEARNED_KEYS if key in message}
     for key, value in said.items():
         if value not in (0, 1):
@@ -105,7 +105,7 @@ def _learned(message: dict[str, Any]) -> bool | None:
 
 
 def _value(row: Mapping[str, msgspec.Raw], key: str) -> Any:
-    """Returns a value, or what its JSON text says; None without one."""
+    """Returns a value, or the value of its JSON text; None without one."""
     given = msgspec.json.decode(row[key]) if key in row else None
     if isinstance(given, str) and given.strip():
         try:

@@ -17,9 +17,9 @@ from resources.processes.limited_work import Limits
 
 LIMITS = Limits()
 MAX_OVER_LIMIT = 10
-"""Conversations of a partition that may cost too much; with more the template is no use, and would take for ever."""
+"""Most conversations of a partition that may exceed the limits; with more the template would take for ever."""
 _BLOCK = 1 << 16
-_CONVERSATION = 1 << 10  # In characters, what rendering a conversation costs beside its texts.
+_CONVERSATION = 1 << 10  # The overhead of rendering a conversation, in characters.
 _SERVER = "corpus_assets.tokenize.modes.chat.template_server"
 _ANSWERS = msgspec.json.Decoder(list[Answered])
 _TRIAL = Dialogue([{"role": "user", "content": "One?"}, {"role": "assistant", "content": "Two."}])
@@ -28,7 +28,7 @@ Found = Rendered | TemplateFault
 
 
 class LimitedTemplate:
-    """A template with the values that it may name beside the messages; `day` is what `strftime_now` says.
+    """A template with values besides the messages; `day` is the result of `strftime_now`.
 
     ConfigError if the source is no template, needs the day and none was fixed, or costs too much to compile.
     """
@@ -49,7 +49,7 @@ class LimitedTemplate:
     def render_all(self, dialogues: Sequence[Dialogue]) -> list[Found]:
         """Returns the text of each dialogue, or the fault for which it has none: see `ChatTemplate.render`.
 
-        If they cost too much together, each is rendered by itself: what one gives does not depend on the others.
+        If they exceed the limits together, each is rendered separately, so that no result depends on the others.
         """
         try:
             return self._ask(dialogues)
@@ -78,7 +78,7 @@ class LimitedTemplate:
 
 
 def given(found: Found) -> Rendered:
-    """Returns what was rendered; raises the fault if that was found."""
+    """Returns the rendered text, or raises its fault."""
     if isinstance(found, TemplateFault):
         raise found
     return found
@@ -86,13 +86,13 @@ def given(found: Found) -> Rendered:
 
 @lru_cache(maxsize=4)
 def _opened(start: bytes, limits: Limits) -> LimitedTemplate:
-    """Returns a template that is open already, if it is: a worker makes many partitions with one."""
+    """Returns an open template, since a worker makes many partitions with one."""
     asked = msgspec.json.decode(start, type=Start)
     return LimitedTemplate(asked.source, asked.values, day=asked.day, limits=limits)
 
 
 def open_template(source: str, values: Mapping[str, Any], day: date | None = None) -> LimitedTemplate:
-    """Returns a template, which stays open for the next who asks for the same. Raises as `LimitedTemplate`."""
+    """Returns a template, which stays open for the next call with the same arguments. Raises like `LimitedTemplate`."""
     return _opened(msgspec.json.encode(Start(source, dict(values), day)), LIMITS)
 
 
@@ -104,7 +104,7 @@ def try_template(source: str, values: Mapping[str, Any], day: date | None = None
 
 
 def template_blocks(examples: Iterable[Example]) -> Iterator[list[Example]]:
-    """Yields examples in lists whose texts are rendered together: asking for each alone would cost more than it."""
+    """Yields lists of examples whose texts are rendered together, since a request costs more than rendering one."""
     block, held = list[Example](), 0
     for example in examples:
         block.append(example)

@@ -1,8 +1,8 @@
 """The tokens that a chat template writes as markers of turns, and whether an answer ends with one.
 
-Tokenizers often have them as added tokens that are not special (`<|im_end|>`, DeepSeek's roles). What a template writes
-around texts is control all the same: learned at the end of an answer, and plain text where somebody spells it. Tags of
-what a model says (`<think>`, `<tool_call>`) are none, since they stand inside of answers.
+In many tokenizers they are added tokens that are not special (`<|im_end|>`, DeepSeek's roles). Here all tokens that a
+template writes around texts are control tokens: learned at the end of an answer, and plain text where a message spells
+them. Tags within answers (`<think>`, `<tool_call>`) are not.
 """
 
 from collections.abc import Iterator
@@ -52,9 +52,9 @@ def _tokens(added: ControlTokens, text: str) -> Iterator[str]:
 
 
 def check_ends(encoder: ChatEncoder, tokenizer: Tokenizer, role: str) -> None:
-    """Raises ConfigError if no end of an answer is learned: a model would never learn to stop.
+    """Raises ConfigError if no end of an answer is learned, since the model would never learn to stop.
 
-    What a template does not take is no fault here; some take no conversation without a system message.
+    A conversation that the template refuses is no fault here; some refuse any without a system message.
     """
     messages = [{"role": "user", "content": "One?"}, {"role": role, "content": "Two."}]
     asked = [messages, [{"role": "system", "content": "Say it."}, *messages]]

@@ -1,10 +1,9 @@
 """Chat templates as Hugging Face writes them: jinja in a sandbox.
 
-The sandbox keeps a template from the program around it, not from taking time and memory: `limited_template.py` does.
-
-A template gets `messages`, `tools` and `documents` (none), `add_generation_prompt` and what the tokenizer gives
-(`bos_token`, `eos_token`, ...), may refuse a conversation with `raise_exception`, and may put `{% generation %}` around
-what a model is to learn. The day of the run is no input: `strftime_now` is there only for a day that was fixed.
+The sandbox isolates a template from the program; `limited_template.py` limits its time and memory. A template gets
+`messages`, `tools` and `documents` (none), `add_generation_prompt` and values of the tokenizer (`bos_token`,
+`eos_token`, ...). It may refuse a conversation with `raise_exception`, and put `{% generation %}` around text to learn.
+The present day is no input: `strftime_now` exists only for a fixed day.
 """
 
 import json
@@ -28,12 +27,12 @@ MAX_OUTPUT = 64 << 20
 MAX_PROBLEM = 1000
 LIMIT = "template_limit"
 TEMPLATE_REASONS = ("template_error", "template_refused", LIMIT)
-"""The reasons of a `TemplateFault` here; others are those of the modules that look at what a template writes."""
+"""The reasons of a `TemplateFault` here; the modules that examine rendered texts have further ones."""
 _CLOCK = "strftime_now"
 
 
 class TemplateFault(CorpusError):  # noqa: N818  a fault of the conversation as often as of the template
-    """A conversation that a template does not take. `reason` is a short name for counting."""
+    """A conversation that a template does not accept. `reason` is a short name for counting."""
 
     def __init__(self, reason: str, problem: str) -> None:
         super().__init__(f"{reason}: {problem}")
@@ -45,7 +44,7 @@ class TemplateFault(CorpusError):  # noqa: N818  a fault of the conversation as 
 
 
 class Dialogue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a template renders: messages, and further values by name, which go before those of the dataset.
+    """The input of a template: messages, and further values by name, which take precedence over those of the dataset.
 
     generation_prompt: whether the text ends where an answer would begin.
     """
@@ -105,7 +104,7 @@ class ChatTemplate:
             text.encode()
         except (TemplateFault, MemoryError):
             raise
-        except Exception as error:  # A template computes with what it is given: any exception can come out of it.
+        except Exception as error:  # A template computes with its input, so it can raise any exception.
             raise TemplateFault("template_error", f"{type(error).__name__}: {error}"[:MAX_PROBLEM]) from error
         return Rendered(text, tuple(environment.generated))
 
@@ -122,7 +121,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols, _Generation])
         self.filters["tojson"] = _to_json
         self.globals["raise_exception"] = _refuse
-        self.globals.pop("lipsum")  # It draws at random.
+        self.globals.pop("lipsum")  # Removed because it is random.
         del self.filters["random"]
         self.start()
 

@@ -1,6 +1,6 @@
 """`python -m corpus_assets.tokenize.modes.chat.template_server`: renders conversations for `limited_template.py`.
 
-A template may be anybody's, so it runs in a process of its own, which holds nothing else and has limits.
+A template is untrusted, so it runs in a separate process with limits and without other data.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,7 @@ from resources.processes.limited_work import Answer, serve
 
 
 class Start(msgspec.Struct):
-    """The first request: a template, and what it may name beside the messages.
-
-    Its answer says what is wrong with it; nothing if it can be used.
-    """
+    """The first request: a template, and further values for it. The answer is the template's fault, or empty."""
 
     source: str
     values: dict[str, Any]

@@ -1,0 +1,21 @@
+"""The package is built and tried for every change and before every release."""
+
+import re
+
+from tests.house import TOP
+
+
+def text_of(name: str) -> str:
+    return (TOP / name).read_text(encoding="utf-8")
+
+
+def test_a_release_and_every_change_build_the_package_and_run_its_tests() -> None:
+    assert {"make dist", "make test"} <= {*text_of(".ci/run").splitlines()}
+    steps = re.findall(r"^ +- run: (.+)$", text_of(".github/workflows/test.yml"), re.MULTILINE)
+    assert {"make dist", ".venv/bin/python -m pytest tests/release"} <= {*steps}
+
+
+def test_the_environment_of_the_tests_can_build_it() -> None:
+    """`test_dist` is skipped where `build` is missing, so the lock has it."""
+    assert re.search(r"^build==", text_of("requirements.lock"), re.MULTILINE)
+    assert "\ndist: $(READY)" in text_of("Makefile") and "$(BIN)/python -m build\n" in text_of("Makefile")
