@@ -37,8 +37,8 @@ _COLUMNS = {
 Settings = Mapping[str, Any]
 
 
-def _build(task: Task, dataset: Dataset) -> DatasetBuild:
-    return DatasetBuild.of(task, dataset.name, dataset.tokenizer)
+def _build(task: Task, dataset: Dataset, *, encodes: bool = True) -> DatasetBuild:
+    return DatasetBuild.of(task, dataset.name, dataset.tokenizer, encodes=encodes)
 
 
 def _tokens(task: Task, dataset: Dataset) -> None:
@@ -54,7 +54,7 @@ def _sequences(task: Task, dataset: Dataset) -> None:
 
 
 def _gathered(task: Task, dataset: Dataset) -> None:
-    build = _build(task, dataset)
+    build = _build(task, dataset, encodes=False)
     files = [chunk_key(n) for n in range(build.options["files"])]
     sequences.gathered(task, build, names.sequences(dataset.name), files.index(task.key), len(files))
 
@@ -63,7 +63,7 @@ def _params(task: Task, dataset: Dataset) -> None:
     name = dataset.name
     counted = names.sequences(name) if dataset.shuffled else names.tokens(name)
     read = dataset.rows_from if dataset.shard_set else None
-    tokens.params(task, _build(task, dataset), counted, names.tokens(name), read)
+    tokens.params(task, _build(task, dataset, encodes=False), counted, names.tokens(name), read)
 
 
 def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
