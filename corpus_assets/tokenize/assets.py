@@ -40,8 +40,8 @@ _COLUMNS = {
 Settings = Mapping[str, Any]
 
 
-def _build(task: Task, dataset: Dataset) -> DatasetBuild:
-    return DatasetBuild.of(task, dataset.name, dataset.tokenizer)
+def _build(task: Task, dataset: Dataset, *, encodes: bool = True) -> DatasetBuild:
+    return DatasetBuild.of(task, dataset.name, dataset.tokenizer, encodes=encodes)
 
 
 def _tokens(task: Task, dataset: Dataset) -> None:
@@ -57,7 +57,7 @@ def _sequences(task: Task, dataset: Dataset) -> None:
 
 
 def _gathered(task: Task, dataset: Dataset) -> None:
-    build = _build(task, dataset)
+    build = _build(task, dataset, encodes=False)
     files = [chunk_key(n) for n in range(build.options["files"])]
     sequences.gathered(task, build, names.sequences(dataset.name), files.index(task.key), len(files))
 
@@ -66,7 +66,7 @@ def _params(task: Task, dataset: Dataset) -> None:
     name = dataset.name
     counted = names.sequences(name) if dataset.shuffled else names.tokens(name)
     read = dataset.rows_from if dataset.shard_set else None
-    tokens.params(task, _build(task, dataset), counted, names.tokens(name), read)
+    tokens.params(task, _build(task, dataset, encodes=False), counted, names.tokens(name), read)
 
 
 def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
@@ -169,7 +169,7 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
 
 
 def _rows_hooks(dataset: Dataset) -> RowsHooks:
-    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes go on as Cerebras does."""
+    """Returns its hooks: rows are held back if many examples give none; Cerebras' modes continue as Cerebras does."""
     values = dataset.values
     judged = "max_discarded" in values and not values.get("reference") and not values["compat"]
     return JudgedRowsHooks(dataset) if judged else RowsHooks(dataset)

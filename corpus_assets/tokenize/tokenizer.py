@@ -1,9 +1,7 @@
 """The tokenizers of a corpus: their files are stored, downloaded or trained once, and loaded from the store."""
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -26,7 +24,7 @@ from corpus_assets.tokenize.tokenizers.files import (
 )
 from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.ids_alone import IDS, files_of_vocabulary
-from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, files_digest, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
 from resources.config_files import beside, held_in, is_file, read_outside
 from resources.errors import BadFileError, ConfigError, CorpusError
@@ -43,6 +41,7 @@ _NO_CONTENT = {"path", "merges", "encoder", "config", "chat_template", "backend"
 _LOADED: dict[tuple[str, str], LoadedTokenizer] = {}
 _CONTROLLED: dict[tuple[str, str], LoadedTokenizer] = {}
 _CHECKED: dict[str, LoadedTokenizer] = {}
+"""Tokenizers by the digest of their files and options: several datasets may have the same one."""
 _MAX_LOADED = 4
 _GENERATION = re.compile(r"\{%[-+]?\s*generation\b")
 
@@ -61,7 +60,7 @@ def tokenizer(task: Task, folder: str) -> None:
     else:
         files = download(settings["name"], settings["revision"]) if settings["kind"] == "hub" else {}
     files |= task.local_files
-    loaded = load_tokenizer(files, spec)
+    loaded = _loaded(files, spec)
     for name, content in files.items():
         task.save_bytes(f"{folder}/{name}", content)
     task.save_json(f"{folder}/{SPEC}", spec.stored(files), rows=1)
@@ -156,12 +155,17 @@ def check_tokenizer(settings: Settings, section: str = "tokenizer") -> LoadedTok
     if settings["kind"] in ("train", "hub"):
         return None
     files, spec = tokenizer_files(settings, section), _spec(settings)
-    key = json.dumps([asdict(spec), {name: content_digest(content) for name, content in files.items()}], sort_keys=True)
+    try:
+        return _loaded(files, spec)
+    except CorpusError as fault:
+        raise ConfigError(f"{section}: {fault}") from fault
+
+
+def _loaded(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTokenizer:
+    """Returns the tokenizer of files; the last few are kept, as several datasets may have equal files."""
+    key = files_digest(files, spec)
     if key not in _CHECKED:
-        try:
-            _CHECKED[key] = load_tokenizer(files, spec)
-        except CorpusError as fault:
-            raise ConfigError(f"{section}: {fault}") from fault
+        _CHECKED[key] = load_tokenizer(files, spec)
         while len(_CHECKED) > _MAX_LOADED:
             del _CHECKED[next(iter(_CHECKED))]
     return _CHECKED[key]
@@ -239,7 +243,7 @@ def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> 
                 files[path.rpartition("/")[2]] = stored.read()
         while len(_LOADED) >= _MAX_LOADED:
             del _LOADED[next(iter(_LOADED))]
-        loaded = load_tokenizer(files, TokenizerSpec.of_stored(stored_files.json(SPEC)))
+        loaded = _loaded(files, TokenizerSpec.of_stored(stored_files.json(SPEC)))
         _LOADED[key] = loaded.with_token(separator) if separator else loaded
     return _LOADED[key]
 

@@ -67,8 +67,11 @@ class DatasetBuild:
     template: str | None
 
     @classmethod
-    def of(cls, task: Task, name: str, tokenizer: str) -> "DatasetBuild":
-        """Returns the build of a task; `tokenizer` is the asset that holds the tokenizer."""
+    def of(cls, task: Task, name: str, tokenizer: str, *, encodes: bool = True) -> "DatasetBuild":
+        """Returns the build of a task; `tokenizer` is the asset that holds the tokenizer.
+
+        encodes: it makes rows of texts, so the markers of turns have to be control tokens.
+        """
         options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
         section = dataset_section(options)
         mode = mode_of(section)
@@ -79,7 +82,7 @@ class DatasetBuild:
             options=options,
             section=section,
             mode=mode,
-            tokenizer=with_control(loaded, mode.control(section, loaded, template)),
+            tokenizer=with_control(loaded, mode.control(section, loaded, template)) if encodes else loaded,
             template=template,
         )
 
@@ -171,7 +174,7 @@ def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write
     if given and all(map(holds_ids, given)):
         statistics = attempt(build.tokenizer)
     else:
-        statistics, report = with_fastest(task, build.tokenizer, first_texts(build, given), attempt)
+        statistics, report = with_fastest(task, build.tokenizer, first_texts(build, given), attempt, given)
     _count(task, statistics)
     task.count(by_source=_by_source(build, statistics))
     if build.mode.measures_documents and statistics.processed_files:

@@ -262,7 +262,10 @@ class Judged(DatasetSection):
     """Rows of examples, most of which must give some; with `compat: cerebras` a build goes on as Cerebras does."""
 
     max_discarded: Share = Field(
-        0.5, ge=0, le=1, description="share of the examples that may give no row, else what reads the rows is held back"
+        0.5,
+        ge=0,
+        le=1,
+        description="share of the examples that may give no row; if there are more, readers of the rows are held back",
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
-from corpus_assets.tokenize.encode.backends import BackendDiffers, LibraryName, accelerate
+from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS, BackendDiffers, LibraryName, accelerate
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.raw_places.files import printable
 from resources.stage.partition import Partition
@@ -18,15 +18,29 @@ _SLOWER = "tokenizer_fell_back"
 T = TypeVar("T")
 
 
+def worth_proving(chosen: LibraryName, given: Sequence[Partition]) -> LibraryName:
+    """Returns the library to try: the reference, if the texts are all among those on which another would be proved."""
+    sizes = [one.record.statistics.get("text_bytes") for one in given]
+    known = [size for size in sizes if isinstance(size, int)]
+    small = len(known) == len(sizes) and sum(known) <= FIRST_CHARACTERS
+    return "tokenizers" if chosen == "auto" and small else chosen
+
+
 def with_fastest(
-    task: Task, tokenizer: Tokenizer, first: Sequence[str], attempt: Callable[[Tokenizer], T]
+    task: Task,
+    tokenizer: Tokenizer,
+    first: Sequence[str],
+    attempt: Callable[[Tokenizer], T],
+    given: Sequence[Partition] = (),
 ) -> tuple[T, dict[str, Any]]:
     """Returns the result of `attempt` with the fastest proved tokenizer, and numbers for people.
 
     first: the beginnings of the first texts, for the proof. If the library turns out to differ later, the task starts
     again with the reference.
+    given: the partitions with the texts, if they say how large these are.
     """
-    fast = accelerate(tokenizer, cast(LibraryName, task.run_options[BACKEND]), first)
+    chosen = cast(LibraryName, task.run_options[BACKEND])
+    fast = accelerate(tokenizer, worth_proving(chosen, given) if given else chosen, first)
     fell_back = None
     try:
         made = attempt(cast(Tokenizer, fast))

@@ -52,7 +52,14 @@ class LibraryBackend(TokenizerBackend):
     @cached_property
     @override
     def definition(self) -> str:
-        return json.dumps(plain_definition(self.original), ensure_ascii=False)
+        return self._plain_text[0]
+
+    @cached_property
+    def _plain_text(self) -> tuple[str, bool]:
+        """The definition, and whether it has all added tokens."""
+        plain = plain_definition(self.original)
+        complete = len(plain["added_tokens"]) == len(self.original.get("added_tokens") or ())
+        return json.dumps(plain, ensure_ascii=False), complete
 
     @cached_property
     def matched_definition(self) -> str:
@@ -72,9 +79,7 @@ class LibraryBackend(TokenizerBackend):
     @cached_property
     def _naming(self) -> Encoder:
         """The encoder that knows every token's name."""
-        plain = json.loads(self.definition)
-        same = len(plain["added_tokens"]) == len(self.original.get("added_tokens") or ())
-        return self._plain if same else self._matching
+        return self._plain if self._plain_text[1] else self._matching
 
     @cached_property
     @override

@@ -188,7 +188,7 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
         eos_id=eos_id,
         pad_id=pad_id,
         bos_id=next(iter(backend.around[0]), None) if bos is None else _id(backend, "bos", bos),
-        digest=_digest(files, spec),
+        digest=files_digest(files, spec),
         match_special_tokens=spec.match_special_tokens,
         add_special_tokens=spec.add_special_tokens,
         chat_template=chat_template(files, config),
@@ -214,7 +214,8 @@ def _is_fast_t5(files: Mapping[str, bytes], spec: TokenizerSpec) -> bool:
     return spec.fast_t5 and spec.kind == "huggingface" and is_fast_t5(files, settings(files))
 
 
-def _digest(files: Mapping[str, bytes], spec: TokenizerSpec) -> str:
+def files_digest(files: Mapping[str, bytes], spec: TokenizerSpec) -> str:
+    """Returns the digest of the tokenizer that `load_tokenizer` makes of these files."""
     parts = [part for name in sorted(files) for part in (name.encode(), files[name])]
     return content_digest(json.dumps(spec.stored(files), sort_keys=True).encode(), *parts)
 

@@ -19,7 +19,7 @@ from resources.formats.examples import Messages
 # Noncharacters: no text meant for exchange holds them (Unicode standard, section 23.7), and no trimming removes them.
 _MARK = "\ufdd0{}\ufdd1"
 _MARKS = re.compile("\ufdd0([0-9]+)\ufdd1")
-# Strings that templates compare or measure; they stay, and may spell no control token.
+# Strings that templates compare or measure; they stay, and must spell no control token.
 NAMES = frozenset({"role", "type", "id", "tool_call_id"})
 REASONING = re.compile("(</?think>)")
 """The tags between which a model may write its reasoning, for which templates look."""

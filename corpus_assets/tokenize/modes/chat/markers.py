@@ -54,7 +54,7 @@ def _tokens(added: ControlTokens, text: str) -> Iterator[str]:
 def check_ends(encoder: ChatEncoder, tokenizer: Tokenizer, role: str) -> None:
     """Raises ConfigError if no end of an answer is learned, since the model would never learn to stop.
 
-    What a template does not take is no fault here; some take no conversation without a system message.
+    A conversation that the template refuses is no fault here; some refuse any without a system message.
     """
     messages = [{"role": "user", "content": "One?"}, {"role": role, "content": "Two."}]
     asked = [messages, [{"role": "system", "content": "Say it."}, *messages]]
