@@ -87,6 +87,10 @@ class Look:
         examples = read_by(self.corpus, source)
         return examples if self.has(examples) and source not in self.corpus.settings.sources() else READ
 
+    def holds_ids(self, key: str) -> bool:
+        """Returns whether a raw file is one of ids, of whose documents no text can be shown."""
+        return self.asset_of(key).endswith("_token_stream")
+
     def origin(self, source: str, identifier: str, key: str, number: int | None) -> Origin:
         """Returns where a document or example comes from. number: of it in its shard; None if it is not known."""
         shard, made = self.planner.shard(key), self.partition(self.asset_of(key), key)

@@ -68,7 +68,9 @@ def read_back(folder: Path, given: Mapping[str, Any], **dataset: Any) -> list[li
     return [ids for rows in documents(corpus).values() for ids in rows]
 
 
-def files_read(folder: Path, name: str, *, vocabulary: int = 1000, separator: int | None = 0, **options: Any) -> Read:
+def files_read(
+    folder: Path | str, name: str, *, vocabulary: int = 1000, separator: int | None = 0, **options: Any
+) -> Read:
     """What is read of a folder in a format, without a corpus; an error for the first file that cannot be read."""
     section = TokenFiles.model_validate({"location": str(folder), "format": name, **options})
     grouping = FORMATS[name].group
