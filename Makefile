@@ -94,7 +94,7 @@ lint: $(READY)  ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-lock:  ## write both locks anew after a change of pyproject.toml (needs uv); what they have stays, where it fits
+lock:  ## write both locks again after a change of pyproject.toml (needs uv); what they have stays, where it fits
 	$(COMPILE) --extra dev --output-file requirements.lock
 	$(COMPILE) deploy/requirements.in --extra ray --extra postgres --constraint requirements.lock \
 	  --output-file deploy/requirements.lock

@@ -7,6 +7,7 @@ from typing import Any
 from corpus_assets.config.datasets.text_exports import is_text
 
 SHARED_TOKENIZER = "tokenizer"
+_SPLITS = ("train", "decontaminated_train", "holdout", "validation", "test")
 
 
 def group(dataset: str) -> str:
@@ -87,6 +88,11 @@ def documents(dataset: str) -> str:
 def token_stream(name: str) -> str:
     """Returns the asset with the ids of whole documents."""
     return f"{name}_token_stream"
+
+
+def own_stream(dataset: str) -> str:
+    """Returns the name of the token stream of a dataset's own files."""
+    return f"{dataset}_files" if dataset in _SPLITS else dataset
 
 
 def items(benchmark: str) -> str:

@@ -15,6 +15,7 @@ from corpus_assets.card.spdx import spdx
 from corpus_assets.card.steps import steps
 from corpus_assets.card.training_summary import training_summary
 from corpus_assets.config.datasets.text_exports import is_text
+from corpus_assets.config.datasets.token_files import reads_tokens
 from resources.stage.declaration import Partitioning, Stage, every
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
@@ -102,7 +103,9 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
         {
             "name": entry["name"],
             "licence": entry["input"].get("licence"),
-            "examples": names.examples(entry["name"]),
+            "examples": names.token_stream(names.own_stream(entry["name"]))
+            if reads_tokens(entry)
+            else names.examples(entry["name"]),
             "tokens": names.files(entry) if is_text(entry) else _counted(entry["name"], known),
         }
         for entry in settings["datasets"]

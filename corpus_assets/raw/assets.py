@@ -12,6 +12,7 @@ from typing_extensions import override
 from corpus_assets import dataset_names
 from corpus_assets.config.datasets.exports import keeps_empty
 from corpus_assets.config.datasets.text_exports import mode_read
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import (
     IN_CHUNKS,
@@ -235,8 +236,9 @@ def with_content_versions(reads: Stage, owner: str) -> Iterator[Stage]:
 
 
 def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
-    """Yields two stages for each dataset with its own files: their content versions, and their examples."""
-    for name in (dataset["name"] for dataset in datasets if isinstance(dataset["input"], Mapping)):
+    """Yields two stages for each dataset with texts in its own files: their content versions, and their examples."""
+    own = (dataset for dataset in datasets if isinstance(dataset["input"], Mapping) and not reads_tokens(dataset))
+    for name in (dataset["name"] for dataset in own):
         examples_of_files = Stage(
             name=dataset_names.examples(name),
             group=dataset_names.group(name),

@@ -12,7 +12,7 @@ from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 
 HDF5 = "hdf5"
-_TOTALS, _ROWS = "totals", "h5_dataset_stats"
+_TOTALS, _ROWS, _LEARNED = "totals", "h5_dataset_stats", "learned"
 _LENGTHS = "token_lengths"
 
 
@@ -78,6 +78,7 @@ def _add_units(found: Dataset, built: Built, name: str, made: Sequence[Partition
     )
     dropped = (partition.record.counters_of(_TOTALS).get("dropped", {}).values() for partition in made)
     found.rows, found.documents = totals.get("units", 0), totals.get("documents", 0)
+    found.loss_tokens = totals.get(_LEARNED)
     found.tokens = totals.get("ids", 0) - sum(lost["ids"] for reasons in dropped for lost in reasons)
     for record in records(built, names.manifest(name)):
         found.discarded = {reason: count for reason, count in record.statistics.get("discarded", {}).items() if count}

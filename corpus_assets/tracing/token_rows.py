@@ -23,7 +23,7 @@ from corpus_assets.tracing.kept_rows import not_built
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.mixed_rows import ROWS, Used
 from corpus_assets.tracing.step import Step
-from corpus_assets.tracing.tables import line_at, text_at
+from corpus_assets.tracing.tables import ids_at, line_at, text_at
 from corpus_assets.tracing.texts.steps import texts_of, written
 from corpus_assets.tracing.token_files import Group, OtherTokenizerError, TokenFile, groups_of_rows
 from resources.formats.examples import decode_example, example_texts
@@ -35,12 +35,16 @@ _LONG = 64
 
 
 class _Sought(NamedTuple):
-    """A document that is looked for in rows of HDF5. key: of its split or file; copy as in `Step`."""
+    """A document that is looked for in rows of HDF5. key: of its split or file; copy as in `Step`.
+
+    ids: its ids, if they were given; None if they are those of the texts.
+    """
 
     texts: Sequence[str]
     key: str
     copy: int | None
     until: float
+    ids: Sequence[Ids] | None = None
 
 
 def of_split(look: Look, step: Step, use: Used, until: float) -> Iterator[Step]:
@@ -99,6 +103,14 @@ def of_example(look: Look, made: Partition, number: int, until: float) -> Iterat
     for dataset in _in_hdf5(look, made.record.asset):
         texts = example_texts(decode_example(line_at(made, number)))
         yield _search(look, dataset, _Sought(texts, key, None, until))
+
+
+def of_given(look: Look, stream: Partition, number: int, until: float) -> Iterator[Step]:
+    """Yields a step for a token stream of given ids and for each dataset made of it. number: of the document in it."""
+    yield stream_step(look, stream, number, None)
+    yield from exported(look, stream.record.asset, stream, number, None)
+    for dataset in _in_hdf5(look, stream.record.asset):
+        yield _search(look, dataset, _Sought([], stream.key or "", None, until, [ids_at(stream, number)]))
 
 
 def _before(made: Partition, use: Used, row: int) -> int:
@@ -184,13 +196,15 @@ class _Found:
 
     def look(self, group: Group, sought: _Sought) -> None:
         """Adds the rows of some files."""
-        if group.encode is None:
+        if group.encode is None and sought.ids is None:
             self._fault = "the tokenizer of its ids is not in the store"
             return
         if monotonic() >= sought.until:
             self._fault = "it was not searched for"
             return
-        ids = [one for text in sought.texts for one in group.encode([text])]
+        encode, ids = group.encode, sought.ids
+        if ids is None:
+            ids = [one for text in sought.texts for one in encode([text])] if encode else []
         ids = [one for one in ids if len(one) >= SHORTEST]
         if not ids:
             self._fault = f"its text has fewer than {SHORTEST} tokens, too few to search for"

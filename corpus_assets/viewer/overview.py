@@ -110,6 +110,8 @@ def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
     hdf5 = any(stats)
     positions = sum(one.get("num_tokens", 0) for one in stats)
     tokens = _tokens(view, name, records)
+    totals = [record.numbers.get("totals", {}) for record in records]
+    learned = [int(one["learned"]) for one in totals if "learned" in one]
     return {
         "name": name,
         "href": link("assets", names.files(entry)) if is_text(entry) else link("tokens", name),
@@ -117,7 +119,7 @@ def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
         "written": entry.get("mode") if hdf5 else entry.get("format", entry.get("mode", "")),
         "rows": _sum(records, "rows_out"),
         "tokens": tokens,
-        "loss": sum(one.get("loss_valid_tokens", 0) for one in stats) if hdf5 else None,
+        "loss": sum(one.get("loss_valid_tokens", 0) for one in stats) if hdf5 else sum(learned) if learned else None,
         "fill": tokens / positions if tokens and positions else None,
         "stored": sum(file.bytes for file in _files(records)),
         "by_source": _tokens_of_sources(records) or _tokens_of_sources(_built(view, names.sequences(name))),

@@ -159,7 +159,7 @@ def test_arrays_have_the_types_and_axes_that_the_page_lists(folder: Path) -> Non
 
 
 def test_the_picture_is_of_the_groups_that_the_sample_has() -> None:
-    """`python -m benchmarks.group_graph` draws it anew, and prints its groups."""
+    """`python -m benchmarks.group_graph` draws it again, and prints its groups."""
     graph = Corpus.open(FOLDER.parent / "corpus.yaml", read_only=True).graph
     ((listed, picture),) = re.findall(r"!\[Groups of the sample corpus, from left to right: (.+)\]\((.+)\)", PAGE)
     groups = listed.split(", ")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from corpus_assets.config.datasets.files import Files, Key, Shape, TextInput
+from corpus_assets.config.datasets.files import Files, Key, Shape, TextsAlone
 from corpus_assets.config.datasets.options import Reading
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.config.naming import MESSAGE_KEY, METADATA_KEY
@@ -38,7 +38,7 @@ class TextExport(Reading):
     """Texts for trainers that tokenize by themselves: JSON lines or Parquet, a file for each chunk or input file."""
 
     format: Literal["text"]
-    input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
+    input: TextsAlone = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     rows: TextRows = Field(
         "text",
         description="what a row holds: `text`; of files of its own also `messages`; `prompt_completion`; "
