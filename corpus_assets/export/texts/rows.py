@@ -101,7 +101,7 @@ def _kto(given: Example, row: Metadata, section: TextExport) -> Values:
         raise RefusedError("no_label", f"no key {key!r}; the row has {', '.join([*row][:10]) or 'no other keys'}")
     label = msgspec.json.decode(row[key])
     if not isinstance(label, bool):
-        raise RefusedError("label_not_boolean", f"{key} is {bytes(row[key])[:40].decode()}; valid: true, false")
+        raise RefusedError("label_not_boolean", f"{key} is {bytes(row[key]).decode()[:40]}; valid: true, false")
     return {"prompt": given.prompt, "completion": given.completion, "label": label}
 
 

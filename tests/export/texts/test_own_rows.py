@@ -84,10 +84,11 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]
             {"prompt": "a", "completion": "b", "label": True},
             {"prompt": "a", "completion": "c", "label": False},
             {"prompt": "a", "completion": "d", "label": 1},
+            {"prompt": "a", "completion": "d", "label": "ü" * 60},
             {"prompt": "a", "completion": "e"},
         ],
         [{"prompt": "a", "completion": "b", "label": True}, {"prompt": "a", "completion": "c", "label": False}],
-        {"label_not_boolean": 1, "no_label": 1},
+        {"label_not_boolean": 2, "no_label": 1},
     ),
     "preference": (
         {},
