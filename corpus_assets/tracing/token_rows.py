@@ -124,9 +124,11 @@ def _not_in_stream(look: Look, stream: Partition, copy: int | None) -> Step:
     asset = stream.record.asset
     dropped = stream.record.statistics.get("dropped", {})
     stale = look.state(asset, stream.key)
-    if len(dropped) == 1:
-        (reason,) = dropped
-        words = f"it has no tokens: {reason.replace('_', ' ')}"
+    # Examples are found by their number, so a stream that is up to date has left this one out; for which of several
+    # reasons its record does not say.
+    if len(dropped) == 1 or (dropped and copy is None and not stale):
+        words = f"it is left out: {' or '.join(reason.replace('_', ' ') for reason in dropped)}"
+        reason = next(iter(dropped)) if len(dropped) == 1 else None
         return Step(asset, stream.key, "dropped", words, reason, copy=copy, stale=stale)
     return Step(asset, stream.key, "unknown", "it was made of other documents", copy=copy, stale=stale)
 

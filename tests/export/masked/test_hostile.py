@@ -16,7 +16,7 @@ from tests.build.small import drive, opened, prose, write_config, write_small
 from tests.export.exported import manifest_of, partitions
 from tests.export.masked import rules
 from tests.export.masked.product import CHAT, TOKENS, dataset
-from tests.export.masked.test_product import faults
+from tests.export.masked.test_product import asked, faults
 from tests.export.masked.written import OPTIONS, write
 
 FORMATS = sorted(MASKED)
@@ -68,6 +68,17 @@ def test_what_is_not_learned_is_counted(tmp_path: Path, name: str) -> None:
     assert stream.record.statistics["dropped"] == {"nothing_learned": 1}
     assert manifest_of(corpus, "sft")["documents"] == 2
     assert faults(corpus) == []
+
+
+def test_why_says_that_a_conversation_was_left_out_for_one_of_several_reasons(tmp_path: Path) -> None:
+    long = chat("long", prose("asks", 200), prose("answers", 200))
+    chats = [chat("a", "hello you", "good day"), chat("b", "hello", "never learned", weight=0), long]
+    of_chats(tmp_path, chats, dataset("sft", CHAT, format="parquet", max_discarded=1.0))
+    for identity in ("b", "long"):
+        (way,) = asked(tmp_path, "why", identity, "--source", "sft")["ways"]
+        (step,) = (step for step in way["steps"] if step["stage"] == "sft_masked_token_stream")
+        assert (step["status"], step["reason"]) == ("dropped", None)
+        assert set(step["words"].removeprefix("it is left out: ").split(" or ")) == {"nothing learned", "too long"}
 
 
 @pytest.mark.parametrize("name", FORMATS)
