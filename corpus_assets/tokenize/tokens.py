@@ -167,7 +167,8 @@ def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write
     def attempt(tokenizer: Tokenizer) -> Statistics:
         return _attempt(task, build, given, tokenizer, write)
 
-    statistics, report = with_fastest(task, build.tokenizer, _first_texts(build, given), attempt, given)
+    first = _first_texts(build, given)
+    statistics, report = with_fastest(task, build.tokenizer, first, attempt, whole=len(first) < FIRST_TEXTS)
     _count(task, statistics)
     task.count(by_source=_by_source(build, statistics))
     if build.mode.measures_documents and statistics.processed_files:
