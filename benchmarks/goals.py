@@ -31,6 +31,8 @@ GOALS = (
     Goal("dedup_quality", "removed below threshold", 0.005),
     Goal("dedup_quality", "removed below threshold real", 0.005, False, "in a build of real texts, which have chains"),
     Goal("dedup_quality", "two sided time ratio", 1.3, False, "the default check over the one by sketches alone"),
+    Goal("chat", "mb per cpu s", 20, True, "conversations of four turns of 1,000 characters, with masks"),
+    Goal("small_datasets", "seconds", 20, False, "30 chat datasets of one to three rows"),
     Goal("demo", "fresh to first seconds", 1.5, False, "first build on a fresh machine over a warm one"),
     Goal("demo", "fresh build seconds", 40, False, "packages aside"),
     Goal("demo", "sample s", 5, False, "the sample corpus is made"),

@@ -89,6 +89,15 @@ middle, by document and by row. `vsl` packs whole documents with best fit.
 
 {tokenize}
 
+## Conversations
+
+`python -m benchmarks.chat`: generated texts as conversations of four turns of 1,000 characters, through the ready
+template `chatml`, to ids, what is learned of them, and packed rows of 8,192. The process that renders counts too. The
+rate is what one more MB costs, told from two sizes. `apply chat template` is that of transformers with
+`return_assistant_tokens_mask=True` on an even sample of the same conversations; it makes no rows.
+
+{chat}
+
 ## Token streams and files for trainers
 
 `python -m benchmarks.export`: `stream` is text to token stream, in MB of text per CPU-second; each format is from the
@@ -111,6 +120,15 @@ the first two. If the machine did other work, rely on the ratio of CPU seconds.
 the sample corpus needs, of all kernels, and of the functions that take longest, without the functions they call.
 
 {kernels}
+
+## Small datasets
+
+`python -m benchmarks.small_datasets` builds chat datasets of one to three conversations, each with files and a
+tokenizer of its own and one of three templates in turn, with compiled kernels: wall seconds, and CPU seconds of all
+processes. `cpu ms per dataset` is the CPU time of one more. `large` is with tokenizers of 50,000 tokens. Most of their
+cost is to load each of them: before the build, into the store, for rows, and for `data_params.json`.
+
+{small_datasets}
 
 ## The plan
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    chat,
     cluster,
     command,
     contamination,
@@ -34,6 +35,7 @@ from benchmarks import (
     minhash,
     plan,
     raw_places,
+    small_datasets,
     stages,
     stores,
     taggers,
@@ -124,9 +126,15 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
     "dedup_quality": _quality,
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
+    "chat": lambda quick: {"chat": table(chat.measure(chat.QUICK_MEGABYTES if quick else chat.MEGABYTES))},
     "export": lambda quick: {"export": table(export.measure(quick))},
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
     "kernels": lambda _: {"kernels": table(kernels.slowest(_apart("kernels")))},
+    "small_datasets": lambda quick: {
+        "small_datasets": table(
+            small_datasets.measure(*(small_datasets.QUICK_SIZES if quick else small_datasets.SIZES))
+        )
+    },
     "plan": _plan,
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "digests": lambda quick: {"digests": table(digests.measure(quick))},

@@ -1,7 +1,7 @@
 """What a small dataset costs: `python -m benchmarks.small_datasets [--quick] [--json]`.
 
 Builds of chat datasets of one to three conversations, each with files and a tokenizer of its own and one of three ready
-templates in turn: wall seconds, and CPU seconds of all processes, with compiled kernels. `ms_per_dataset`: what one
+templates in turn: wall seconds, and CPU seconds of all processes, with compiled kernels. `cpu_ms_per_dataset`: what one
 more costs, from 30 datasets and from 10. `large`: with tokenizers of 50,000 tokens (GPT-2's), if they lie beside the
 checkout; else with tokenizers of bytes.
 """
@@ -17,8 +17,8 @@ import yaml
 from benchmarks.demo import timed_build
 from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 
-DATASETS, FEWER = 30, 10
-QUICK_DATASETS, QUICK_FEWER = 6, 3
+SIZES, QUICK_SIZES = (30, 10), (6, 3)
+"""Numbers of datasets."""
 LARGE = Path(__file__).resolve().parents[2] / "shared" / "tokenizers" / "gpt2" / "tokenizer.json"
 MARKERS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
 TEMPLATES = ("chatml", "qwen3", "llama3")
@@ -89,7 +89,7 @@ def measure(datasets: int, fewer: int) -> dict[str, Any]:
         timed_build(write_datasets(Path(place, "compiling"), 3, definitions[""]), cache)
         for name in ("", "large_"):
             if name not in definitions:
-                figures |= {f"{name}{figure}": None for figure in ("seconds", "cpu_s", "ms_per_dataset")}
+                figures |= {f"{name}{figure}": None for figure in ("seconds", "cpu_s", "cpu_ms_per_dataset")}
                 continue
             few, many = (
                 timed_build(write_datasets(Path(place, f"{name}{number}"), number, definitions[name]), cache)
@@ -103,10 +103,10 @@ def measure(datasets: int, fewer: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_DATASETS} datasets instead of {DATASETS}")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SIZES[0]} datasets instead of {SIZES[0]}")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     given = parser.parse_args()
-    figures = measure(QUICK_DATASETS, QUICK_FEWER) if given.quick else measure(DATASETS, FEWER)
+    figures = measure(*(QUICK_SIZES if given.quick else SIZES))
     if given.json:
         print(json.dumps(figures))
     else:

@@ -19,6 +19,18 @@ def token_starts(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64]
     return tokenizer.encode_offsets(text)[1] if counted is None else counted
 
 
+def ids_of_head(head: str, ids: Ids, tokenizer: Tokenizer) -> int | None:
+    """Returns how many of the ids of a text that begins with `head` make up the head; None if a token goes on after it,
+    or the tokens' own texts do not make it up.
+    """
+    stored = len(head.encode())
+    ends = np.cumsum(tokenizer.text_sizes()[0][ids[: stored + 1]], dtype=np.int64)
+    count = int(np.searchsorted(ends, stored)) + 1
+    # One place alone: a token without a text of its own may be of what is before it, or of what comes after.
+    whole = count <= ends.size and int(np.count_nonzero(ends == stored)) == 1
+    return count if whole and tokenizer.decode(ids[:count]) == head else None
+
+
 def _counted(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64] | None:
     sizes = tokenizer.text_sizes()[0][ids].astype(np.int64)
     stored = np.frombuffer(text.encode(), np.uint8)

@@ -174,7 +174,8 @@ def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write
     if given and all(map(holds_ids, given)):
         statistics = attempt(build.tokenizer)
     else:
-        statistics, report = with_fastest(task, build.tokenizer, first_texts(build, given), attempt, given)
+        first = first_texts(build, given)
+        statistics, report = with_fastest(task, build.tokenizer, first, attempt, whole=len(first) < FIRST_TEXTS)
     _count(task, statistics)
     task.count(by_source=_by_source(build, statistics))
     if build.mode.measures_documents and statistics.processed_files:

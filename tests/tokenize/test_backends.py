@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_assets.tokenize.encode import backends, fast_libraries, proofs
-from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers, LibraryName, accelerate, difference
+from corpus_assets.tokenize.encode.attempts import worth_proving
+from corpus_assets.tokenize.encode.backends import (
+    FIRST_CHARACTERS,
+    Accelerated,
+    BackendDiffers,
+    LibraryName,
+    accelerate,
+    difference,
+)
 from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, Texts, put_around
 from corpus_assets.tokenize.encode.probe import probe_texts
 from corpus_assets.tokenize.ragged import Ragged
@@ -211,6 +219,21 @@ def test_probe_texts_are_compared_once_on_a_machine(notes: Path, monkeypatch: py
     monkeypatch.setattr(proofs, "RULES", "other")
     assert again() == [probes, 1]
     assert len([*notes.iterdir()]) == 2
+
+
+@pytest.mark.parametrize(
+    ("chosen", "characters", "whole", "tried"),
+    [
+        ("auto", FIRST_CHARACTERS - 1, True, "tokenizers"),
+        ("auto", FIRST_CHARACTERS, True, "auto"),
+        ("auto", 5, False, "auto"),
+        ("gigatoken", 5, True, "gigatoken"),
+    ],
+)
+def test_no_library_is_proved_for_texts_that_the_proof_would_encode_anyway(
+    chosen: LibraryName, characters: int, whole: bool, tried: str
+) -> None:
+    assert worth_proving(chosen, ["a" * (characters - 2), "bc"], whole=whole) == tried
 
 
 def test_probe_texts_have_a_number() -> None:

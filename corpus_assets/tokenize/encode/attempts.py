@@ -18,11 +18,12 @@ _SLOWER = "tokenizer_fell_back"
 T = TypeVar("T")
 
 
-def worth_proving(chosen: LibraryName, given: Sequence[Partition]) -> LibraryName:
-    """Returns the library to try: the reference, if the texts are all among those on which another would be proved."""
-    sizes = [one.record.statistics.get("text_bytes") for one in given]
-    known = [size for size in sizes if isinstance(size, int)]
-    small = len(known) == len(sizes) and sum(known) <= FIRST_CHARACTERS
+def worth_proving(chosen: LibraryName, first: Sequence[str], *, whole: bool) -> LibraryName:
+    """Returns the library to try: the reference, if the proof of another would encode all texts with it anyway.
+
+    whole: the first texts are all that there are.
+    """
+    small = whole and sum(map(len, first)) < FIRST_CHARACTERS
     return "tokenizers" if chosen == "auto" and small else chosen
 
 
@@ -31,16 +32,17 @@ def with_fastest(
     tokenizer: Tokenizer,
     first: Sequence[str],
     attempt: Callable[[Tokenizer], T],
-    given: Sequence[Partition] = (),
+    *,
+    whole: bool = False,
 ) -> tuple[T, dict[str, Any]]:
     """Returns the result of `attempt` with the fastest proved tokenizer, and numbers for people.
 
     first: the beginnings of the first texts, for the proof. If the library turns out to differ later, the task starts
     again with the reference.
-    given: the partitions with the texts, if they say how large these are.
+    whole: see `worth_proving`.
     """
     chosen = cast(LibraryName, task.run_options[BACKEND])
-    fast = accelerate(tokenizer, worth_proving(chosen, given) if given else chosen, first)
+    fast = accelerate(tokenizer, worth_proving(chosen, first, whole=whole), first)
     fell_back = None
     try:
         made = attempt(cast(Tokenizer, fast))

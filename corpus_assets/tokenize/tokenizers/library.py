@@ -17,7 +17,7 @@ from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
 from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, TOKENIZER_JSON, AddedToken, Json
 from corpus_assets.tokenize.tokenizers.special_tokens import plain_definition
-from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, byte_level_texts, text_sizes
+from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, byte_level_texts, sizes_of, text_sizes
 from resources.errors import BadFileError, ConfigError
 
 
@@ -140,6 +140,8 @@ class LibraryBackend(TokenizerBackend):
 
     @cached_property
     def _sizes(self) -> Sizes:
+        if (texts := self._byte_level_texts) is not None:
+            return sizes_of(texts)
         decoder = self._naming
         return text_sizes(
             self.tokens,

@@ -49,8 +49,8 @@ def byte_level_texts(tokens: Sequence[str | None], decoder: Any) -> list[bytes] 
     """
     if _kinds(decoder) != {"ByteLevel"}:
         return None
-    alphabet = byte_level_alphabet()
-    return [_byte_level(token, alphabet) if token else b"" for token in tokens]
+    letters = _letters()
+    return [_byte_level(token, letters) if token else b"" for token in tokens]
 
 
 def sizes_of(raw: Sequence[bytes]) -> Sizes:
@@ -62,11 +62,17 @@ def sizes_of(raw: Sequence[bytes]) -> Sizes:
     return lengths, (counted[ends] - counted[ends - lengths]).astype(np.int32)
 
 
-def _byte_level(token: str, alphabet: dict[str, int]) -> bytes:
+def _letters() -> dict[int, str]:
+    """Returns the table that makes of each letter of the alphabet the character of its byte, and of others none."""
+    others = dict.fromkeys(range(256), "�")
+    return others | {ord(letter): chr(byte) for letter, byte in byte_level_alphabet().items()}
+
+
+def _byte_level(token: str, letters: dict[int, str]) -> bytes:
     """Returns the bytes of a token; one with a character outside the alphabet stands for itself, as in the library."""
     try:
-        return bytes(alphabet[character] for character in token)
-    except KeyError:
+        return token.translate(letters).encode("latin-1")
+    except UnicodeEncodeError:
         return token.encode()
 
 

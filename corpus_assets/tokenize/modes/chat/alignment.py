@@ -125,19 +125,28 @@ class _Text:
 
     @cached_property
     def forms(self) -> tuple[str, ...]:
-        """The forms in which templates write it: unchanged, trimmed, and inside JSON."""
+        """As templates write it: as it is, trimmed, and inside JSON."""
         text = self.text
         escaped = (json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1])
         return tuple(dict.fromkeys((text, text.strip(), text.rstrip(), text.lstrip(), *escaped)))
 
     def ends(self, rendered: str, start: int, following: str) -> list[int]:
         """Returns where it may end if it starts there, before `following`: a part of it only if no whole form fits."""
+        # Where a text without white space around it stands as it is, no other form does; JSON forms cost their making.
+        stop = start + len(self.text)
+        if self.is_bare and rendered.startswith(self.text, start) and rendered.startswith(following, stop):
+            return [stop]
         whole = [
             start + len(form)
             for form in self.forms
             if rendered.startswith(form, start) and rendered.startswith(following, start + len(form))
         ]
         return whole or list(self._parts(rendered, start, following))
+
+    @property
+    def is_bare(self) -> bool:
+        """Returns whether no white space is around it."""
+        return not (self.text[:1].isspace() or self.text[-1:].isspace())
 
     def _parts(self, rendered: str, start: int, following: str) -> Iterator[int]:
         # A part of a text that spells control tokens might end where the text only looks like the template.

@@ -6,7 +6,7 @@ This module reads examples, fits them into rows and counts; encoding.py makes id
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -42,6 +42,8 @@ from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
 from resources.formats.examples import Example, Messages, chunk_bytes
 
+_Encoded = tuple[Written, ChatSequence | TemplateFault]
+T = TypeVar("T")
 NOT_RENDERED = "texts_not_rendered"
 OWN_TEXTS = "answers_with_a_text_of_their_own"
 REASONS = (
@@ -132,10 +134,10 @@ class _Reader:
         """Yields sequences, each with the number of its example, and with a measure of its size."""
         read = 0
         for block in template_blocks(examples):
-            for number, (example, texts) in enumerate(zip(block, self._written(block), strict=True), read):
+            for number, (example, texts) in enumerate(zip(block, self._encoded(block), strict=True), read):
                 self._statistics.processed_files += 1
                 try:
-                    fitted = [self._fitted(written, example) for written in _given(texts)]
+                    fitted = [self._fitted(written, _given(whole), example) for written, whole in _given(texts)]
                 except (TurnsError, TemplateFault) as error:
                     if self._on_fault is not None:
                         self._on_fault(example, str(error))
@@ -145,6 +147,13 @@ class _Reader:
                     self._statistics.kinds[OWN_TEXTS] += len(fitted) - 1
                 yield from (((number, sequence), sequence.ids.size) for sequence in fitted if sequence is not None)
             read += len(block)
+
+    def _encoded(self, block: Sequence[Example]) -> Iterator[list[_Encoded] | TemplateFault | TurnsError]:
+        """Yields the texts of each example with their ids, or the fault for which it has none."""
+        written = list(self._written(block))
+        whole = iter(self._encoder.encode_all([text for texts in written if isinstance(texts, list) for text in texts]))
+        for texts in written:
+            yield [(text, next(whole)) for text in texts] if isinstance(texts, list) else texts
 
     def _written(self, block: Sequence[Example]) -> Iterator[list[Written] | TemplateFault | TurnsError]:
         """Yields the texts of each example, cleaned, or the fault for which there is none."""
@@ -175,8 +184,8 @@ class _Reader:
         self._statistics.add_text(content, text)
         return text
 
-    def _fitted(self, written: Written, example: Example) -> ChatSequence | None:
-        whole = fitted = self._encoder.encode(written)
+    def _fitted(self, written: Written, whole: ChatSequence, example: Example) -> ChatSequence | None:
+        fitted = whole
         capacity, reason = self._capacity, ""
         if whole.ids.size > capacity:
             fitted, reason = self._truncated(written.talk, whole, capacity)
@@ -217,8 +226,8 @@ class _Reader:
             statistics.drop(reason, 0, before - after)
 
 
-def _given(found: list[Written] | TemplateFault | TurnsError) -> list[Written]:
-    if isinstance(found, Exception):
+def _given(found: T | TemplateFault | TurnsError) -> T:
+    if isinstance(found, TemplateFault | TurnsError):
         raise found
     return found
 

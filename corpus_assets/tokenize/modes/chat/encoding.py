@@ -20,7 +20,7 @@ from corpus_assets.tokenize.modes.chat.limited_template import Found as Renderin
 from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate
 from corpus_assets.tokenize.modes.chat.template import Dialogue, TemplateFault
 from corpus_assets.tokenize.ragged import Ids
-from corpus_assets.tokenize.token_starts import token_starts
+from corpus_assets.tokenize.token_starts import ids_of_head, token_starts
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
 Flags = NDArray[np.bool_]
@@ -28,6 +28,7 @@ Span = tuple[int, int]
 
 
 CONTROL_IN_TEXT = "control_token_in_text"
+_NO_IDS, _NO_FLAGS = np.empty(0, np.int32), np.empty(0, np.bool_)
 
 
 class ChatSequence(NamedTuple):
@@ -43,10 +44,6 @@ class _Piece(NamedTuple):
     start: int
     stop: int
     control: int | None = None
-
-    @property
-    def plain(self) -> bool:
-        return self.control is None
 
 
 @dataclass(frozen=True)
@@ -154,38 +151,62 @@ class ChatEncoder:
 
     def encode(self, written: Written) -> ChatSequence:
         """Returns the ids of a rendered conversation; TemplateFault if plain text becomes a control token."""
-        aligned, spans = written.aligned, written.spans
-        text = aligned.text
-        pieces = list(self._pieces(aligned))
-        encoded = iter(
-            self._tokenizer.encode_plain([text[piece.start : piece.stop] for piece in pieces if piece.plain])
-        )
-        ids, learned = [np.empty(0, np.int32)], [np.empty(0, np.bool_)]
-        for piece in pieces:
-            ids.append(next(encoded) if piece.plain else np.array([piece.control], np.int32))
-            self._check(text, piece, ids[-1])
-            learned.append(self._flags(text, piece, ids[-1], spans))
-        return ChatSequence(np.concatenate(ids), np.concatenate(learned))
+        (found,) = self.encode_all([written])
+        if isinstance(found, TemplateFault):
+            raise found
+        return found
 
-    def _check(self, text: str, piece: _Piece, ids: Ids) -> None:
-        spelled = [
-            self._tokens.ids[text[first:last]] for first, last in self._tokens.find(text, piece.start, piece.stop)
+    def encode_all(self, texts: Sequence[Written]) -> list[ChatSequence | TemplateFault]:
+        """Returns the ids of each rendered conversation, or the fault if plain text becomes a control token."""
+        pieces = [list(self._pieces(written.aligned)) for written in texts]
+        plain = [
+            written.aligned.text[piece.start : piece.stop]
+            for written, parts in zip(texts, pieces, strict=True)
+            for piece in parts
+            if piece.control is None
         ]
-        if piece.plain and spelled and np.isin(ids, spelled).any():
-            raise TemplateFault(CONTROL_IN_TEXT, "the tokenizer makes a control token of plain text")
+        encoded = iter(self._tokenizer.encode_plain(plain))
+        return [self._sequence(written, parts, encoded) for written, parts in zip(texts, pieces, strict=True)]
+
+    def _sequence(
+        self, written: Written, pieces: Sequence[_Piece], encoded: Iterator[Ids]
+    ) -> ChatSequence | TemplateFault:
+        text, spans = written.aligned.text, written.spans
+        ids = [next(encoded) if piece.control is None else np.array([piece.control], np.int32) for piece in pieces]
+        if self._makes_control(text, pieces, ids):
+            return TemplateFault(CONTROL_IN_TEXT, "the tokenizer makes a control token of plain text")
+        covers = [_inside(piece, spans) for piece in pieces]
+        flags = [
+            np.full(found.size, cover) if cover is not None else self._flags(text, piece, found, spans)
+            for piece, found, cover in zip(pieces, ids, covers, strict=True)
+        ]
+        return ChatSequence(np.concatenate(ids or [_NO_IDS]), np.concatenate(flags or [_NO_FLAGS]))
+
+    def _makes_control(self, text: str, pieces: Sequence[_Piece], ids: Sequence[Ids]) -> bool:
+        """Returns whether a control token that stands in plain text became its id."""
+        written = [(piece.start, piece.stop) for piece in pieces if piece.control is not None]
+        if list(self._tokens.find(text, 0, len(text))) == written:
+            return False  # No other is spelled anywhere.
+        return any(
+            np.isin(found, [self._tokens.ids[text[first:last]] for first, last in spelled]).any()
+            for piece, found in zip(pieces, ids, strict=True)
+            if piece.control is None and (spelled := list(self._tokens.find(text, piece.start, piece.stop)))
+        )
 
     def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
         """Returns which ids of a piece are learned: those that hold a code point of one of the spans."""
-        first = bisect_right(spans, piece.start, key=itemgetter(1))
-        inside = spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
-        covers = bool(inside) and inside[0][0] <= piece.start and piece.stop <= inside[0][1]
-        flags = np.full(ids.size, covers)
-        if inside and not covers:
-            starts = piece.start + token_starts(text[piece.start : piece.stop], ids, self._tokenizer)
-            # Tokens of one character start at the same place and stop where the token of the next character starts.
-            stops = np.append(starts, piece.stop)[np.searchsorted(starts, starts, side="right")]
-            for start, stop in inside:
-                flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
+        flags = np.zeros(ids.size, np.bool_)
+        touched = _touched(piece, spans)
+        if len(touched) == 1 and touched[0][1] >= piece.stop:
+            head = ids_of_head(text[piece.start : touched[0][0]], ids, self._tokenizer)
+            if head is not None:
+                flags[head:] = True
+                return flags
+        starts = piece.start + token_starts(text[piece.start : piece.stop], ids, self._tokenizer)
+        # Tokens that share a character start at the same place and stop where the next character's token starts.
+        stops = np.append(starts, piece.stop)[np.searchsorted(starts, starts, side="right")]
+        for start, stop in touched:
+            flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
         return flags
 
     def _pieces(self, aligned: Conversation) -> Iterator[_Piece]:
@@ -207,6 +228,20 @@ class ChatEncoder:
             yield before, content.start
             before = content.stop
         yield before, len(aligned.text)
+
+
+def _touched(piece: _Piece, spans: Sequence[Span]) -> Sequence[Span]:
+    first = bisect_right(spans, piece.start, key=itemgetter(1))
+    return spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
+
+
+def _inside(piece: _Piece, spans: Sequence[Span]) -> bool | None:
+    """Returns whether a piece is in a span as a whole, or touches none; None if a span begins or ends in it."""
+    touched = _touched(piece, spans)
+    if not touched:
+        return False
+    start, stop = touched[0]
+    return True if start <= piece.start and piece.stop <= stop else None
 
 
 def answering(roles: Iterable[str] | None) -> str:
