@@ -5,7 +5,7 @@ read them together with the present ones.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from corpus_assets.numbers import amount
 from resources.planning.planner import Planner
@@ -35,14 +35,45 @@ def left_beside(planner: Planner) -> dict[str, list[str]]:
 
 
 def left_beside_note(planner: Planner) -> Iterator[str]:
-    """Yields a note that names the folders with such files, if there are any."""
-    if found := left_beside(planner):
-        shown = [_words(folder, files) for folder, files in list(found.items())[:MOST_FOLDERS]]
-        more = f", and {len(found) - len(shown):,} more folders" if len(found) > len(shown) else ""
+    """Yields a note that names the folders with such files, if there are any, and one on files of a stopped build."""
+    if not (found := left_beside(planner)):
+        return
+    stopped = _of_stopped_builds(planner, found)
+    if old := _without(found, stopped):
         yield (
             "files that are no part of the corpus any more lie beside those that are, until `corpus clean`; whoever "
-            f"reads a whole folder, as trainers do, reads both: {', '.join(shown)}{more}"
+            f"reads a whole folder, as trainers do, reads both: {_shown(old)}"
         )
+    if stopped:
+        yield (
+            "files that no commit record names lie beside those of the corpus, where partitions are missing; the next "
+            f"build replaces what a stopped one left, and `corpus clean` removes the rest: {_shown(stopped)}"
+        )
+
+
+def _of_stopped_builds(planner: Planner, found: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Returns the files that no record names, in folders of assets of which a partition has none."""
+    named, folders = set[str](), set[str]()
+    for asset in planner.ledger.assets():
+        stage, records = planner.graph.stages.get(asset), planner.records(asset)
+        paths = [file.path for record in records.values() for file in record.files]
+        named.update(paths)
+        if stage and any(key not in records for key in planner.partitions(stage)):
+            folders |= {_folder(path) for path in paths}
+    return _without({folder: files for folder, files in found.items() if folder in folders}, {"": named})
+
+
+def _without(found: Mapping[str, Sequence[str]], others: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """Returns the files by folder that are none of the others, and no folder without any."""
+    out = {path for paths in others.values() for path in paths}
+    left = {folder: [path for path in files if path not in out] for folder, files in found.items()}
+    return {folder: files for folder, files in left.items() if files}
+
+
+def _shown(found: dict[str, list[str]]) -> str:
+    shown = [_words(folder, files) for folder, files in list(found.items())[:MOST_FOLDERS]]
+    more = f", and {len(found) - len(shown):,} more folders" if len(found) > len(shown) else ""
+    return f"{', '.join(shown)}{more}"
 
 
 def _words(folder: str, files: Sequence[str]) -> str:

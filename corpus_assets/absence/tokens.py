@@ -100,7 +100,7 @@ def _settle(held: Held, kept_ids: Iterable[Ids], result: Absence) -> None:
             elif place not in leaks or leaks[place].tokens < found.tokens:
                 leaks[place] = found
     result.found += sorted(leaks.values(), key=lambda found: (found.file, found.row, found.id))
-    result.shared += len(shared - leaks.keys())
+    result.shared += len({(file, row) for file, row, _ in shared - leaks.keys()})
 
 
 def _kept_texts(opened: Opened, names: Names, group: Group) -> Iterator[str]:

@@ -202,8 +202,9 @@ def report_notes(partitions: Sequence[Partition], settings: Mapping[str, Any]) -
     for partition in partitions:
         for name, found in partition.counters(FOUND).items():
             yield (
-                f"benchmark {name}: {found['held']:,} of {found['items']:,} items are in documents to a share of "
-                f"{share:g} or more ({found['documents_holding']:,} documents), {found['whole']:,} wholly"
+                f"benchmark {name}: {found['held']:,} of {found['items']:,} items are in documents, with "
+                f"{100 * share:g}% of their words or more ({found['documents_holding']:,} documents); "
+                f"{found['whole']:,} of them as a whole"
             )
             if shared := found.get(SHARED, 0):
                 yield (

@@ -106,7 +106,7 @@ class Decider:
     def _reason_of_absence(self, key: Key) -> str:
         if record_path(self._stage.name, key) in self._known.unreadable:
             return "commit record damaged"
-        return "new shard" if self._stage.partitioning is Partitioning.SHARD else "never built"
+        return "new shard" if self._stage.partitioning is Partitioning.SHARD else "not built"
 
     def _blocked(self, key: Key) -> str:
         """Returns in words why a partition has to wait: a closed gate, or an input that is not ready; empty if none."""

@@ -108,6 +108,22 @@ def test_what_no_record_names_counts_unless_a_record_cannot_be_read(folder: Path
     assert found(folder) == {}
 
 
+def test_what_a_stopped_build_left_is_replaced_by_the_next(folder: Path) -> None:
+    """A partition without a record is missing, so its files are no leftovers to clean first."""
+    corpus = opened(folder)
+    corpus.storage.write("exports/megatron/chunk-0009_text_document.bin", b"no partition makes this one")
+    (record,) = (one for one in corpus.ledger.records("sft_tokens").values() if one.partition == "sft--a")
+    corpus.storage.delete(record_path("sft_tokens", "sft--a"))
+    cleaned, replaced = left_beside_note(opened(folder).planner())
+    assert "exports/megatron (1 file: chunk-0009_text_document.bin)" in cleaned
+    assert "any more" in cleaned
+    assert f"tokens/sft ({len(record.files)} files: sft--a.h5, ...)" in replaced
+    assert "the next build replaces what a stopped one left" in replaced
+    (said,) = about_folders(built(folder).notes)
+    assert "exports/megatron" in said
+    assert "tokens/sft" not in said
+
+
 def test_the_files_of_a_dataset_that_is_gone_lie_beside_none(folder: Path) -> None:
     write_config(folder, {"mix.chunks": 1, "datasets": [dataset("megatron")]})
     assert opened(folder).planner().orphans()

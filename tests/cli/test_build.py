@@ -154,13 +154,15 @@ def test_what_a_bad_file_keeps_from_being_built_does_not_look_lost(work: SmallCo
     assert code == 1, err
     assert re.match(r"\d+ documents in \(7 of 8 raw files\), \d+ dropped as ", out)
     assert "\nbuilt in part: which documents are kept\n" in out
-    assert "\nnot up to date: rows for training, documents held out, datasets.train, datasets.validation\n" in out
+    assert "\nnot up to date: documents for training, documents held out, datasets.train, datasets.validation\n" in out
     shutil.rmtree(work.folder / "corpus")
     code, out, err = run(work.folder, "build")
     assert code == 1, err
     first, second = out.splitlines()[:2]
     assert first == f"{sum(map(len, raw_rows().values()))} documents in (7 of 8 raw files)"
-    assert second.startswith("not built: which documents are kept, rows for training, documents held out, datasets.tr")
+    assert second.startswith(
+        "not built: which documents are kept, documents for training, documents held out, datasets.tr"
+    )
     code, out, err = run(work.folder, "build", "--json")
     found = last_json(out)["summary"]
     assert (found["kept"], found["train"], found["held_out"]) == (None, None, None)

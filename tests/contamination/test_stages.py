@@ -172,6 +172,7 @@ def test_a_note_says_that_what_is_held_is_alike(tmp_path: Path, size: int, share
     notes = corpus.graph["contamination_report"].hooks.notes
     said = list(notes(list(partitions(corpus, "contamination_report").values()), corpus.settings.values))
     assert any(f"of the {size} items held, {size} are alike" in note and "item_share" in note for note in said)
+    assert f"{size} of {size} items are in documents, with 50% of their words or more (2 documents)" in said[0]
 
 
 def test_a_form_of_one_set_counts_in_another(tmp_path: Path) -> None:

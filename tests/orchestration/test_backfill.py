@@ -86,7 +86,7 @@ def test_the_first_run_builds_and_reports_everything(empty: Runs, built: Runs) -
     found = empty.instance.get_run_by_id(first.run_id)
     assert found is not None
     assert found.tags[BUILT_TAG] == "yes"
-    assert found.tags["corpus/why"] == "inventory: never built"
+    assert found.tags["corpus/why"] == "inventory: not built"
 
 
 def test_of_a_corpus_whose_shards_dagster_never_saw_all_is_built_too(empty: Runs) -> None:
@@ -175,4 +175,4 @@ def test_a_failed_partition_fails_the_run_and_the_others_are_built(empty: Runs) 
     assert told(empty, again) == set()
     both = [empty.instance.get_run_by_id(one.run_id) for one in (first, again)]
     assert [found and found.tags.get("corpus/build") for found in both] == [first.run_id, first.run_id]
-    assert [found and found.tags.get("corpus/why") for found in both] == ["inventory: never built"] * 2
+    assert [found and found.tags.get("corpus/why") for found in both] == ["inventory: not built"] * 2

@@ -36,7 +36,7 @@ def test_a_build_is_one_run_on_the_timeline_with_every_partition(runs: Runs) -> 
     assert run.status is dg.DagsterRunStatus.FAILURE
     assert run.remote_job_origin is not None
     assert run.tags["corpus/driver"] == "build"
-    assert run.tags["corpus/why"] == "inventory: never built"
+    assert run.tags["corpus/why"] == "inventory: not built"
     corpus = runs.corpus
     events = of_type(runs, run, dg.DagsterEventType.ASSET_MATERIALIZATION)
     recorded = {(stage.name, key) for stage in corpus.graph for key in corpus.ledger.records(stage.name)}

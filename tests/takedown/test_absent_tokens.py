@@ -131,6 +131,21 @@ def test_a_passage_that_kept_documents_have_too_is_no_alarm(work: Work) -> None:
     assert (code, found["shared"]) == (0, 0)
 
 
+def test_a_row_with_passages_of_two_documents_counts_once(work: Work) -> None:
+    rows, other = rows_with_a_shared_passage(), prose("other", 30)
+    rows[6]["text"] += f" {other}"
+    rows[7]["text"] += f" {other}"
+    work.rows("books/one.jsonl", rows)
+    (work.folder / "lists/both.txt").write_text(f"{rows[5]['id']}\n{rows[7]['id']}\n")
+    assert not drive(opened(work.folder)).failed
+
+    def shared(*named: int) -> int:
+        (work.folder / "lists/legal.txt").write_text("".join(f"{rows[number]['id']}\n" for number in named))
+        return int(verify(work.folder)[1]["shared"])
+
+    assert max(shared(5), shared(7)) < shared(5, 7) < shared(5) + shared(7)
+
+
 def test_texts_too_short_to_be_looked_for_are_counted(work: Work) -> None:
     rows = rows_with_a_shared_passage()
     rows.append({"id": SHORT, "text": "so"})

@@ -89,6 +89,7 @@ def test_rows_of_hdf5_are_shown_with_every_id_and_the_loss(corpus: Corpus, clien
                 shown = tokens(page)
                 assert sum("in the loss" in said and "not in" not in said for _, _, _, said, _ in shown) > 0
                 assert f"{int((row[mask] != 0).sum()):,} in the loss" in page
+                assert page.count(" tokens, ") == 1 + page.count("<h2>sequence "), "numbers of a single one twice"
                 for _, at, ids, _, _ in shown:
                     held = row[inputs][at : at + len(ids)].tolist()
                     assert ids[: len(held)] == held or ids[-1] == row[rows.features.index("labels")][at + len(ids) - 2]

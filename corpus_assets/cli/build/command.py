@@ -34,7 +34,7 @@ from resources.errors import ConfigError
 from resources.stage.declaration import Stage
 from resources.stage.jobs.job import Outcome
 
-_NUMBERS = {"kept": "which documents are kept", "train": "rows for training", "held_out": "documents held out"}
+_NUMBERS = {"kept": "which documents are kept", "train": "documents for training", "held_out": "documents held out"}
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _show_summary(out: Console, found: Summary) -> None:
             whole = found.documents + found.not_sampled
             print_line(out, f"this is a sample: {found.documents:,} of {whole:,} rows, {found.documents / whole:.2%}")
         if found.whole("train") and found.whole("held_out"):
-            print_line(out, f"{found.train or 0:,} rows for training, {found.held_out or 0:,} documents held out")
+            print_line(out, f"{found.train or 0:,} documents for training, {found.held_out or 0:,} documents held out")
     for dataset in found.datasets:
         # Rows without any token are those of texts.
         tokens = f"{dataset.tokens:,} tokens in " if dataset.tokens or not dataset.rows else ""

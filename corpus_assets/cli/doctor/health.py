@@ -96,8 +96,10 @@ def _library(name: str) -> Finding:
         return Finding(name, f"cannot be used: {error}", "nothing: tokenizers is used instead, more slowly")
     lists = [found.ids[start:stop].tolist() for start, stop in zip(found.offsets, found.offsets[1:], strict=False)]
     if lists != [encoding.ids for encoding in reference.encode_batch(_TEXTS)]:
-        return Finding(name, "gives other ids than tokenizers", "nothing: tokenizers is used instead, more slowly")
-    return Finding(name, "gives the ids of tokenizers")
+        return Finding(
+            name, "gives other ids than the library tokenizers", "nothing: tokenizers is used instead, more slowly"
+        )
+    return Finding(name, "gives the same ids as the library tokenizers")
 
 
 def _cores() -> Finding:

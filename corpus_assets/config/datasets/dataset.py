@@ -41,17 +41,18 @@ def _named(entry: Any) -> Any:
 
 
 def _family(value: Any) -> str:
+    """Returns the family of an entry. With a space it is no key: places of faults name both."""
     entry = value if isinstance(value, dict) else dict(value)
     if is_masked(entry):
-        return "masked"
-    return "export" if is_export(entry) else "text" if is_text(entry) else "rows"
+        return "of masked rows"
+    return "of an export" if is_export(entry) else "of texts" if is_text(entry) else "of rows"
 
 
 Dataset = Annotated[
-    Annotated[Annotated[AnyRows, Field(discriminator="mode")], Tag("rows")]
-    | Annotated[Annotated[AnyMaskedRows, Field(discriminator="mode")], Tag("masked")]
-    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("export")]
-    | Annotated[TextExport, Tag("text")],
+    Annotated[Annotated[AnyRows, Field(discriminator="mode")], Tag("of rows")]
+    | Annotated[Annotated[AnyMaskedRows, Field(discriminator="mode")], Tag("of masked rows")]
+    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("of an export")]
+    | Annotated[TextExport, Tag("of texts")],
     Discriminator(_family),
     BeforeValidator(_named),
 ]

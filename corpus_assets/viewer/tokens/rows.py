@@ -118,7 +118,9 @@ def _sequences(
         middle = sequence.first + len(sequence.ids) // 2
         href = link("why", dataset=dataset, file=file.name, row=row, position=middle) if not side.name else ""
         learned = int(np.count_nonzero(sequence.learned))
-        found.append(Shown(title, shown, href, f"{len(sequence.ids):,} tokens, {learned:,} in the loss"))
+        # A sequence has its last label besides: of a single one, the numbers of the row say all.
+        note = f"{len(sequence.ids):,} tokens, {learned:,} in the loss" if len(sequences) > 1 or side.name else ""
+        found.append(Shown(title, shown, href, note))
     return found
 
 
