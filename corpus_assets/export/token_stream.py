@@ -5,8 +5,8 @@ a separator, and `.len.npy`, how many each has. Beside it lies a row for every d
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import count, islice, repeat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice, pairwise, repeat
 from typing import Any, NamedTuple
 
 import msgspec
@@ -117,6 +117,7 @@ class Written:
         self.sources = _Numbers()
         self.token_lengths: list[int] = []
         self.documents, self.text_bytes, self.tokens = Counter[str](), Counter[str](), Counter[str]()
+        self._last: StreamDocument | None = None
 
     def table(self, batch: Encoded) -> tuple[NDArray[np.void], bytes]:
         """Returns the rows of a batch of documents, and their ids as UTF-8."""
@@ -127,10 +128,16 @@ class Written:
         rows["source"] = [self.sources[document.source] for document in documents]
         rows["row"] = [document.row for document in documents]
         rows["copy"] = [document.copy for document in documents]
-        rows["end"] = [document.size for document in documents]
+        rows["end"] = np.where(self._again(documents), 0, [document.size for document in documents])
         self._count(rows["source"], rows["end"], batch.ids.lengths)
         self.id_bytes += sum(map(len, names))
         return rows, b"".join(names)
+
+    def _again(self, documents: Sequence[StreamDocument]) -> list[bool]:
+        """Returns for each document whether it is the one before it, of whose text several are made: it counts once."""
+        again = [document is before for before, document in pairwise([self._last, *documents])]
+        self._last = documents[-1] if documents else self._last
+        return again
 
     def _count(self, sources: NDArray[np.uint32], sizes: NDArray[np.uint64], lengths: NDArray[np.int64]) -> None:
         self.rows += len(lengths)

@@ -26,5 +26,5 @@ DOCUMENT = np.dtype(
 
 source: number in the file of names. row: number of the example in the partition's file; `NOWHERE` for documents of a
 split: their raw file and row may change, which is no reason to encode them again (`corpus trace` finds them). copy: 0
-for its first use. start, end: bytes of the row's text.
+for its first use. start, end: bytes of the row's text, which count once: none for a further document made of it.
 """

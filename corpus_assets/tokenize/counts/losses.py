@@ -23,7 +23,7 @@ def conversation_losses(
     for record in present:
         dropped.update(record.statistics.get("dropped", {}))
         examples += record.statistics.get("dropped_examples", [])
-    given = sum(record.statistics.get("rows_in", 0) for record in present)
+    given = sum(map(_given, present))
     lost = dropped.total()
     if not lost or (lost <= entry["max_discarded"] * given and lost < given):
         return []
@@ -31,3 +31,9 @@ def conversation_losses(
     example = next((f"; for example {text[:_SHOWN]}" for text in examples if dropped.most_common(1)[0][0] in text), "")
     most = f"more than max_discarded {entry['max_discarded']:g} allows" if lost < given else "so there are no rows"
     return [f"dataset {dataset}: {lost:,} of {given:,} examples give no row ({reasons}), {most}{example}"]
+
+
+def _given(record: Record) -> int:
+    """Returns the number of examples, or of the texts made of them where a template makes several of one."""
+    dropped = sum(record.statistics.get("dropped", {}).values())
+    return int(max(record.statistics.get("rows_in", 0), record.statistics.get("rows_out", 0) + dropped))

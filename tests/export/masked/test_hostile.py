@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from corpus_assets.cli.main import app
 from corpus_assets.config.datasets.masked import MASKED, masked_section
 from corpus_assets.export.hooks import require_possible
+from corpus_assets.tokenize.counts.losses import conversation_losses
 from resources.errors import ConfigError
 from tests.build.small import drive, opened, prose, write_config, write_small
 from tests.export.exported import manifest_of, partitions
@@ -145,3 +146,50 @@ def test_a_conversation_that_is_taken_down_is_in_no_file(tmp_path: Path) -> None
     assert {manifest_of(corpus, entry["name"])["documents"] for entry in entries} == {2}
     _, found = absent(tmp_path)
     assert not {asset for asset in found if "sft_masked" in asset or asset.endswith("sft_tokens")}
+
+
+REWRITES = (
+    "{% for m in messages %}<|{{ m.role }}|>"
+    "{% if m.role == 'assistant' and loop.last %}{{ m.content }}"
+    "{% else %}{{ m.content.split('</think>')[-1] }}{% endif %}"
+    "<|end|>{% endfor %}"
+)
+"""A template that takes reasoning out of the history: a conversation gives a text for each answer."""
+
+
+def test_bytes_of_a_conversation_count_once_however_many_texts_it_gives(tmp_path: Path) -> None:
+    said = ["hello", "<think>hm</think>good day", "and now", "<think>well</think>good night"]
+    write_small(tmp_path)
+    one, both = tmp_path / "own/one", tmp_path / "own/both"
+    for folder, chats in ((one, said[:2]), (both, said)):
+        folder.mkdir(parents=True)
+        (folder / "a.jsonl").write_text(json.dumps(chat("a", *chats)) + "\n")
+    (tmp_path / "chat.jinja").write_text(REWRITES)
+    entries = [dataset("one", CHAT, format="parquet"), dataset("both", CHAT, format="parquet")]
+    for entry in entries:
+        entry["input"]["location"] = f"own/{entry['name']}"
+    write_config(tmp_path, {"datasets": entries, "tokenizer.special_tokens": TOKENS})
+    corpus = opened(tmp_path)
+    done = drive(corpus)
+    assert (done.failed, done.waiting) == ([], [])
+    assert (manifest_of(corpus, "one")["documents"], manifest_of(corpus, "both")["documents"]) == (1, 2)
+    (stream,) = partitions(corpus, "both_masked_token_stream")
+    assert manifest_of(corpus, "both")["sources"]["both"]["text_bytes"] == stream.record.statistics["text_bytes"]
+
+
+def test_texts_that_are_lost_are_compared_with_texts_not_with_conversations(tmp_path: Path) -> None:
+    answers = [part for number in range(6) for part in ("hello", f"<think>hm {number}</think>" + prose(number, 60))]
+    write_small(tmp_path)
+    (tmp_path / "own/chat").mkdir(parents=True)
+    (tmp_path / "own/chat/a.jsonl").write_text(json.dumps(chat("a", *answers)) + "\n")
+    (tmp_path / "chat.jinja").write_text(REWRITES)
+    entry = dataset("sft", CHAT, format="parquet", max_discarded=0.9, truncate="discard")
+    write_config(tmp_path, {"datasets": [entry], "tokenizer.special_tokens": TOKENS})
+    corpus = opened(tmp_path)
+    drive(corpus)
+    (stream,) = partitions(corpus, "sft_masked_token_stream")
+    lost, kept = stream.record.statistics["dropped"].get("too_long", 0), stream.record.statistics["rows_out"]
+    assert lost > 1 and lost + kept == 6
+    words = conversation_losses({stream.key: stream.record}, corpus.settings.values, corpus.listing(), "sft")
+    assert bool(words) == (kept == 0 or lost > 0.9 * 6)
+    assert not words or f"{lost} of 6 examples" in words[0]
