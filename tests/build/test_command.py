@@ -159,7 +159,7 @@ def test_what_is_not_there_is_said_without_a_traceback(work: Work, tmp_path: Pat
     empty = tmp_path / "empty"
     empty.mkdir()
     for folder, arguments, expected in (
-        (empty, ["plan"], "cannot be read"),
+        (empty, ["plan"], "there is no such file"),
         (work.folder, ["build", "--select", "nothing"], "no asset named 'nothing'"),
         (work.folder, ["show", "minhashes", "books--none"], "no partition 'books--none'"),
     ):
