@@ -18,7 +18,7 @@ from tests.golden_content import corpora, kinds
 LIMIT = 600_000
 """Bytes of an archive."""
 _SAMPLES = {
-    "files": {"share": 0.3, "seed": 2},
+    "files": {"share": 0.3, "seed": 11},
     "prose": {"share": 0.15, "seed": 3},
     "sampled": {"share": 0.1, "seed": 2},
 }
