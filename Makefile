@@ -81,7 +81,7 @@ test-families: $(READY) $(FAMILIES)/.ready  ## what is learned of chats, with th
 	$(BIN)/python -m pytest tests/tokenize/test_families.py
 
 test-readers: $(READY) $(READERS)/.ready  ## let the libraries of trainers read our files (6 GB of packages)
-	$(BIN)/python -m pytest tests/export/test_real_readers.py
+	$(BIN)/python -m pytest tests/export/test_real_readers.py tests/export/texts/test_libraries.py
 
 test-newest:  ## install the newest versions within the bounds of pyproject.toml, and test what touches them
 	rm -rf $(NEWEST)
@@ -94,7 +94,7 @@ lint: $(READY)  ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-lock:  ## write both locks anew after a change of pyproject.toml (needs uv); what they have stays, where it fits
+lock:  ## write both locks again after a change of pyproject.toml (needs uv); what they have stays, where it fits
 	$(COMPILE) --extra dev --output-file requirements.lock
 	$(COMPILE) deploy/requirements.in --extra ray --extra postgres --constraint requirements.lock \
 	  --output-file deploy/requirements.lock

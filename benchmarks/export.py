@@ -51,8 +51,8 @@ ROUNDS = 3
 LEAST_SECONDS = 0.001
 """Differences below this are noise: the records round to a thousandth of a second."""
 _SECTIONS = {section: name for name, section in EXPORTS.items()}
-NAMES = [_SECTIONS[known.section] for known in FORMATS]
-"""The formats, in the order of their registry."""
+NAMES = [_SECTIONS[known.section] for known in FORMATS if known.section in _SECTIONS]
+"""The formats of texts, in the order of their registry."""
 
 
 def opened(folder: Path, megabytes: int) -> Corpus:

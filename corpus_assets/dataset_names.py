@@ -1,8 +1,13 @@
 """The names of a dataset's or benchmark's assets: unique, and without a slash: the web UI shows only the last part."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+from corpus_assets.config.datasets.text_exports import is_text
 
 SHARED_TOKENIZER = "tokenizer"
+_SPLITS = ("train", "decontaminated_train", "holdout", "validation", "test")
 
 
 def group(dataset: str) -> str:
@@ -50,6 +55,16 @@ def tokens(dataset: str) -> str:
     return f"{dataset}_tokens"
 
 
+def texts(dataset: str) -> str:
+    """Returns the asset with the files of a dataset that holds texts."""
+    return f"{dataset}_texts"
+
+
+def files(entry: Mapping[str, Any]) -> str:
+    """Returns the asset with the files that a trainer reads of a dataset, given its entry in corpus.yaml."""
+    return texts(entry["name"]) if is_text(entry) else tokens(entry["name"])
+
+
 def params(dataset: str) -> str:
     """Returns the asset with `data_params.json`."""
     return f"{dataset}_token_params"
@@ -73,6 +88,11 @@ def documents(dataset: str) -> str:
 def token_stream(name: str) -> str:
     """Returns the asset with the ids of whole documents."""
     return f"{name}_token_stream"
+
+
+def own_stream(dataset: str) -> str:
+    """Returns the name of the token stream of a dataset's own files."""
+    return f"{dataset}_files" if dataset in _SPLITS else dataset
 
 
 def items(benchmark: str) -> str:

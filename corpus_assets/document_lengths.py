@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
@@ -19,6 +21,9 @@ from corpus_assets.export.format import Build
 from corpus_assets.export.mixture import Mix, mix_of
 from corpus_assets.export.token_stream import LENGTHS
 from corpus_assets.packing.histogram import LongDocuments
+from corpus_assets.token_files.npy import integers
+from corpus_assets.token_files.npy import lengths_of as lengths_of_file
+from corpus_assets.token_files.pieces import TokenFile
 from corpus_assets.tokenize.counts.lengths import depth_of, long_rule, saved_lengths
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.datasets import Dataset, DatasetHooks
@@ -78,6 +83,8 @@ def measured(corpus: Corpus, name: str) -> Measured:
     entries = {entry["name"]: entry for entry in corpus.settings.values["datasets"]}
     if name not in entries:
         raise ConfigError(f"no dataset {name!r}{did_you_mean(name, entries)}; valid: {', '.join(entries) or 'none'}")
+    if is_text(entries[name]):
+        raise ConfigError(f"dataset {name} holds texts, which have no length in tokens; valid: a dataset of tokens")
     if is_export(entries[name]):
         (export,) = (one for one in exported_datasets(list(entries.values())) if one.name == name)
         if export.mixed:
@@ -110,6 +117,22 @@ def lengths_of(corpus: Corpus, dataset: Measured, say: Callable[[str], None]) ->
             total.update(dataset.counted(read))
     stale = _not_fresh(planner, stage) & held.keys()
     return DocumentLengths(total, len(keys), len(stale), len(given), len(keys) - len(held) - len(given))
+
+
+def lengths_in(path: Path) -> Lengths:
+    """Returns how many documents have each length in a `.len.npy` of anybody, read in blocks.
+
+    `BadFileError` for a file that holds anything else than lengths; `ConfigError` if it is not there.
+    """
+    total = Lengths()
+    try:
+        with path.open("rb") as opened:
+            file = TokenFile(opened, str(path))
+            for block in lengths_of_file(file, *integers(file)):
+                total.update(dict(zip(*map(np.ndarray.tolist, np.unique(block, return_counts=True)), strict=True)))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    return total
 
 
 def _not_fresh(planner: Planner, stage: Stage) -> set[str | None]:
@@ -147,7 +170,7 @@ def _measured_stream(corpus: Corpus, dataset: ExportedDataset) -> Measured:
 
     @cache
     def build() -> Build[Export]:
-        return Build.of(dataset.name, dataset.section, _tokenizer(corpus, dataset.tokenizer))
+        return Build.of(dataset.name, dataset.section, _tokenizer(corpus, dataset.tokenizer, dataset.added_token))
 
     @cache
     def mix() -> Mix | None:
@@ -159,7 +182,7 @@ def _measured_stream(corpus: Corpus, dataset: ExportedDataset) -> Measured:
         name=dataset.name,
         asset=names.token_stream(dataset.stream),
         length=_window_of(dataset.section),
-        depth=None,
+        depth=getattr(dataset.section, "packing_depth", None),
         long_documents="fold",
         saved=lambda stream: _unit_lengths(stream, dataset, dataset.units(stream, build(), mix())),
     )

@@ -15,6 +15,7 @@ from corpus_assets.contamination.removal import contamination_rules
 from corpus_assets.dedup.assets import STAGES as DEDUP
 from corpus_assets.dedup.left_out import beside_left_out
 from corpus_assets.export.assets import export_stages
+from corpus_assets.export.texts.assets import text_stages
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
 from corpus_assets.filter.rules.configured import filter_rules
 from corpus_assets.filter.rules.entries import Entries, Entry
@@ -63,6 +64,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
         *token_stages(datasets, config.tokenizer.kind),
         *export_stages(datasets),
+        *text_stages(datasets),
         *streams,
         *own_after_filter(own, filters, streams),
     ]

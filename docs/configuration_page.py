@@ -2,7 +2,7 @@
 
 import inspect
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin
 
 import yaml
@@ -35,6 +35,7 @@ INNER = {
     "Model": "`card.model`",
     "SourceCard": "`card.sources.SOURCE`",
     "Files": "`datasets[].input` as files of its own",
+    "TokenFiles": "`datasets[].input` as files of ids",
     "TextFixes": "`normalize.ftfy`, and `datasets[].ftfy` as a section",
 }
 
@@ -158,26 +159,31 @@ def _short(model: type[BaseModel]) -> str:
 
 
 def _group(model: type[BaseModel]) -> list[type[BaseModel]]:
-    """Returns the sections of the place and kind of this one, such as all modes of `datasets`, itself included."""
+    """Returns the sections of the place and kind of this one that share a key with it, such as modes of `datasets`."""
     key = _chosen_by(model)
     for field in CorpusConfig.model_fields.values():
         siblings = list(dict.fromkeys(_nested(field.annotation)))
         if key and model in siblings:
-            return [other for other in siblings if _chosen_by(other) == key]
+            alike = [other for other in siblings if (_chosen_by(other), _where(other)) == (key, _where(model))]
+            return [other for other in alike if other is model or _rows(other) & _rows(model)]
     return [model]
+
+
+def _rows(model: type[BaseModel]) -> set[str]:
+    return {_row(name, field) for name, field in _fields(model)}
 
 
 def _shared(group: Sequence[type[BaseModel]]) -> list[str]:
     """Returns the rows that all sections of a group have; none of a group of fewer than three."""
     if len(group) < 3:
         return []
-    rows = [[_row(name, field) for name, field in model.model_fields.items()] for model in group]
+    rows = [[_row(name, field) for name, field in _fields(model)] for model in group]
     return [row for row in rows[0] if all(row in others for others in rows)]
 
 
 def _all_of(group: Sequence[type[BaseModel]]) -> str:
     """Returns the title of the keys that all sections of a group have."""
-    return f"{_title(group[0]).partition(' ')[0]} with any `{_chosen_by(group[0])}`"
+    return f"{_title(group[0]).partition(' with ')[0]} with any `{_chosen_by(group[0])}`"
 
 
 def _shared_section(group: Sequence[type[BaseModel]], rows: Sequence[str]) -> str:
@@ -232,12 +238,26 @@ def _one_of(field: FieldInfo) -> bool:
 def _branch(model: type[BaseModel]) -> str:
     """Returns in words what chooses a section where there may be several."""
     key = _chosen_by(model)
-    return f" with `{key}: {get_args(model.model_fields[key].annotation)[0]}`" if key else ""
+    return f"{_where(model)} with `{key}: {get_args(model.model_fields[key].annotation)[0]}`" if key else ""
+
+
+def _where(model: type[BaseModel]) -> str:
+    """Returns in words which of two families a mode is of."""
+    return " in a trainer's format" if _unread(model) else ""
+
+
+def _unread(model: type[BaseModel]) -> Mapping[str, str]:
+    """Returns the keys that a section refuses."""
+    return getattr(model, "unread", {})
+
+
+def _fields(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    return ((name, field) for name, field in model.model_fields.items() if name not in _unread(model))
 
 
 def _section(title: str, model: type[BaseModel], *, shared: Sequence[str] = (), all_of: str = "") -> str:
     """Returns the table of a section. shared: rows that stand in the section titled `all_of` instead."""
-    rows = [row for name, field in model.model_fields.items() if (row := _row(name, field)) not in shared]
+    rows = [row for name, field in _fields(model) if (row := _row(name, field)) not in shared]
     more = [f"Further keys: {link(all_of, all_of.replace('`', ''))}.", ""] if shared else []
     return "\n".join([f"## {title}", "", inspect.cleandoc(model.__doc__ or ""), "", *more, *HEAD, *rows, ""])
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from corpus_assets.config.datasets.cerebras_names import ELSEWHERE, NO_EFFECT
+from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.modes import (
     SECTIONS,
     DatasetSection,
     DPODataset,
-    Files,
     FIMDataset,
     LMDataset,
     SummarizationVSLDataset,
@@ -60,7 +60,7 @@ def test_language_modelling_by_the_names_of_the_original() -> None:
     assert (found.pack, found.ftfy, found.normalization, found.wikitext) == (False, True, None, True)
     assert (found.split_text, found.remove_bos_in_pieces) == (500, True)
     assert (found.seed, found.shuffle, found.shuffle_seed) == (3, True, 4)
-    assert not isinstance(found.input, str)
+    assert isinstance(found.input, Files)
     assert (found.input.location, found.input.text_key) == ("own", "content")
 
 

@@ -22,21 +22,30 @@ OF_ALL_STAGES = (
 FROM_NEIGHBOURS = {
     "export": (
         "corpus_assets.mix.shuffle",
+        "corpus_assets.packing.bins",
+        "corpus_assets.token_files.",
+        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "losses", "sampling")),
         *(
             f"corpus_assets.tokenize.{name}"
             for name in (
                 "counts.discarded",
+                "counts.losses",
                 "counts.manifest",
+                "counts.statistics",
                 "datasets",
                 "encode.",
+                "modes.mode",
+                "modes.registry",
                 "ragged",
                 "rows.shuffle",
                 "tokenizer",
                 "tokenizers.protocol",
+                "tokens",
             )
         ),
     ),
     "tokenize": ("corpus_assets.packing.",),
+    "raw": ("corpus_assets.token_files.registry",),
     "mix": ("corpus_assets.licences.documents",),
     "card": ("corpus_assets.licences.",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),

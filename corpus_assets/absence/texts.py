@@ -63,6 +63,9 @@ def named_texts(corpus: Corpus, planner: Planner, names: Names, result: Absence)
         if shard.source not in (*sources, *inputs):
             continue
         own = shard.source in inputs
+        if own and dataset_names.examples(shard.source) not in corpus.graph.stages:
+            result.unproven.append(f"raw file {shard.label}: it holds ids, and no names or texts to look for")
+            continue
         asset = dataset_names.examples(shard.source) if own else "normalized_documents"
         parameters = planner.parameters(corpus.graph[asset], shard.key)
         raw = dataset_names.raw_source(shard.source) if own else "raw_source"

@@ -14,6 +14,8 @@ from corpus_assets.card.facts import Written
 from corpus_assets.card.spdx import spdx
 from corpus_assets.card.steps import steps
 from corpus_assets.card.training_summary import training_summary
+from corpus_assets.config.datasets.text_exports import is_text
+from corpus_assets.config.datasets.token_files import reads_tokens
 from resources.stage.declaration import Partitioning, Stage, every
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
@@ -93,7 +95,7 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
             "name": entry["name"],
             "format": entry.get("format") or "hdf5",
             "input": entry["input"] if isinstance(entry["input"], str) else "",
-            "tokens": names.tokens(entry["name"]),
+            "tokens": names.files(entry),
         }
         for entry in settings["datasets"]
     ]
@@ -101,13 +103,16 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
         {
             "name": entry["name"],
             "licence": entry["input"].get("licence"),
-            "examples": names.examples(entry["name"]),
-            "tokens": _counted(entry["name"], known),
+            "examples": names.token_stream(names.own_stream(entry["name"]))
+            if reads_tokens(entry)
+            else names.examples(entry["name"]),
+            "tokens": names.files(entry) if is_text(entry) else _counted(entry["name"], known),
         }
         for entry in settings["datasets"]
         if isinstance(entry["input"], Mapping)
     ]
-    trains = [_counted(one["name"], known) for one in datasets if one["input"] == "decontaminated_train"]
+    of_train = [one for one in datasets if one["input"] == "decontaminated_train" and not is_text(one)]
+    trains = [_counted(one["name"], known) for one in of_train]
     tokenizer = names.SHARED_TOKENIZER if names.SHARED_TOKENIZER in known else ""
     read = [PASS_1, *SPLITS, *trains, *(one["tokens"] for one in datasets), *_of_files(files), tokenizer]
     return {

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from corpus_assets.cli.console import errors, print_line
+from corpus_assets.config.datasets.token_files import TOKEN_FORMATS
 from corpus_assets.config.reading.strict_yaml import load_yaml
 from corpus_assets.config.section import expanded
 from corpus_assets.corpus.corpus import Corpus
@@ -130,5 +131,7 @@ def _shares(whole: Corpus, limit: int, seed: int) -> dict[str, float]:
 
 
 def _rows(shard: Shard, section: Mapping[str, Any]) -> int:
+    if section["format"] in TOKEN_FORMATS:
+        raise ConfigError(f"dataset {section['name']} reads ids, whose documents --limit cannot count; valid: --sample")
     options = format_options(format_parameters(section, "source"), "source")
     return count_rows(shard, section["format"], section["longest_row"], options)

@@ -6,9 +6,12 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.card import Card
+from corpus_assets.config.datasets.dataset import Dataset, default_datasets
 from corpus_assets.config.datasets.exports import mix_problems
-from corpus_assets.config.datasets.modes import Dataset, Files, default_datasets
+from corpus_assets.config.datasets.text_exports import TextExport
+from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.naming import MODULE
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
 from corpus_assets.config.selection.attributes import Attributes
@@ -21,7 +24,7 @@ from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.selection.streams import Stream
 from corpus_assets.config.selection.takedown import Remove
 from corpus_assets.config.storage import StorageSection
-from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer
+from corpus_assets.config.tokenizers import Tokenizer, TrainedTokenizer, Vocabulary
 from resources.storage.unnamed import UNNAMED
 
 
@@ -110,7 +113,7 @@ class CorpusConfig(Section):
             if twice:
                 raise ValueError(f"{what}: {', '.join(map(repr, twice))} named twice; names must differ")
         if both := sorted(
-            {s.name for s in self.sources} & {d.name for d in self.datasets if isinstance(d.input, Files)}
+            {s.name for s in self.sources} & {d.name for d in self.datasets if isinstance(d.input, OwnFiles)}
         ):
             raise ValueError(f"datasets: {both[0]!r} reads files of its own and is named like a source; rename one")
         folded: dict[str, str] = {}
@@ -218,7 +221,7 @@ class CorpusConfig(Section):
 
     @model_validator(mode="after")
     def _known_names(self) -> "CorpusConfig":
-        own = [dataset.name for dataset in self.datasets if isinstance(dataset.input, Files)]
+        own = [dataset.name for dataset in self.datasets if isinstance(dataset.input, OwnFiles)]
         names = [*(source.name for source in self.sources), *own]
         for key, given in (
             ("card.sources", self.card.sources if self.card else {}),
@@ -239,11 +242,26 @@ class CorpusConfig(Section):
             raise ValueError(
                 f"sources: none given, but dataset {reads[0]!r} reads a split of the corpus; give a source"
             )
-        chosen = [d.tokenizer or self.tokenizer for d in self.datasets]
-        if not chosen or any(isinstance(tokenizer, TrainedTokenizer) for tokenizer in chosen):
+        chosen = [d.tokenizer or self.tokenizer for d in self.datasets if not isinstance(d, TextExport)]
+        if not self.datasets or any(isinstance(tokenizer, TrainedTokenizer) for tokenizer in chosen):
             raise ValueError(
                 "sources: none given, so there is nothing to train a tokenizer on; give a source or another kind"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _ids_without_texts(self) -> "CorpusConfig":
+        ids = [dataset for dataset in self.datasets if isinstance(dataset.input, TokenFiles)]
+        if ids and self.remove:
+            raise ValueError(
+                f"datasets: {ids[0].name!r} reads files of ids, in which nobody can find what `remove` names; leave "
+                "out one of the two"
+            )
+        for dataset in self.datasets:
+            chosen = dataset.tokenizer or self.tokenizer
+            untokenized = isinstance(dataset, TextExport) and dataset.weights is None
+            if isinstance(chosen, Vocabulary) and not (untokenized or isinstance(dataset.input, TokenFiles | list)):
+                raise ValueError(f"datasets: {dataset.name!r} needs a tokenizer of texts, and received `kind: ids`")
         return self
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from corpus_assets.config.naming import FILE, TOKEN
 from corpus_assets.config.section import Bytes, LocalPath, Section, Template
@@ -107,6 +107,28 @@ class HubTokenizer(_Ending):
     )
 
 
+class Vocabulary(Section):
+    """A vocabulary of ids without texts, for files of ids whose tokenizer is not at hand (docs/token-files.md).
+
+    Its tokens are called `<0>`, `<1>` and so on.
+    """
+
+    kind: Literal["ids"]
+    vocabulary: int = Field(ge=1, le=2**24, description="number of ids, all of which are less")
+    eos: int | None = Field(None, ge=0, description="end-of-text id")
+    pad: int | None = Field(None, ge=0, description="padding id; by default eos")
+    bos: int | None = Field(None, ge=0, description="begin-of-text id")
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Vocabulary":
+        for name in ("eos", "pad", "bos"):
+            if (found := getattr(self, name)) is not None and found >= self.vocabulary:
+                raise ValueError(f"{name} is {found}; valid: less than vocabulary, {self.vocabulary}")
+        if self.eos is None and self.pad is None:
+            raise ValueError("eos and pad are missing; give one of them")
+        return self
+
+
 Tokenizer = Annotated[
     TrainedTokenizer
     | TokenizerFile
@@ -114,6 +136,7 @@ Tokenizer = Annotated[
     | NeoxTokenizer
     | HuggingFaceFolder
     | SentencePieceModel
-    | HubTokenizer,
+    | HubTokenizer
+    | Vocabulary,
     Field(discriminator="kind"),
 ]

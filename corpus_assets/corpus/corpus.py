@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from corpus_assets.config import CorpusConfig, load_config
-from corpus_assets.config.datasets.modes import Files
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.paths import with_absolute_paths
 from corpus_assets.config.selection.sampling import with_sample
 from corpus_assets.corpus.jobs import Jobs
@@ -135,7 +135,7 @@ class Corpus:
     def claimant(self) -> Claimant:
         """The description of this corpus as the owner of a store."""
         files = {dataset.name: dataset.input for dataset in self.config.datasets}
-        own = {name: given.location for name, given in files.items() if isinstance(given, Files)}
+        own = {name: given.location for name, given in files.items() if isinstance(given, OwnFiles)}
         places = {source.name: source.location for source in self.config.sources} or own
         return Claimant(self.config.name, self.file, places)
 

@@ -49,8 +49,9 @@ def recorded(name: str, assets: Iterable[str], records_of: Callable[[str], Recor
             found.splits[asset] = _sums(records, documents="rows_out", text_bytes="text_bytes")
         if asset == "components":
             found.duplicates = _sums(records, clusters="clusters", removed="duplicates", largest="largest")
-        if asset == names.tokens(dataset := asset.removesuffix("_tokens")):
-            found.datasets[dataset] = _dataset(records)
+        for suffix, named in (("_tokens", names.tokens), ("_texts", names.texts)):
+            if asset == named(dataset := asset.removesuffix(suffix)):
+                found.datasets[dataset] = _dataset(records)
     for dataset, measures in found.datasets.items():
         if (params := names.params(dataset)) in found.assets:
             measures.update(_sums(records_of(params), documents="documents", tokens="tokens"))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from corpus_assets.config.datasets.text_exports import TextExport
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.estimate.extrapolation import (
     Duplicates,
@@ -202,7 +203,7 @@ def _tokens(corpus: Corpus, samples: Samples, sizes: Sizes, change: float) -> di
     own = {one["name"] for one in corpus.settings.inputs()}
     counted = [{one.name: one.tokens for one in block.summary.datasets} for block in samples.blocks]
     found = {}
-    for name in (dataset.name for dataset in corpus.config.datasets):
+    for name in (dataset.name for dataset in corpus.config.datasets if not isinstance(dataset, TextExport)):
         read = name if name in own else SOURCES
         points = [
             Point(sizes.text(block, read), tokens.get(name, 0))

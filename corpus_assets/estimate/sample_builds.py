@@ -13,6 +13,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from corpus_assets import dataset_names
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.storage import StorageSection
 from corpus_assets.corpus.corpus import Corpus
@@ -217,7 +218,10 @@ def _require_built(report: Report) -> None:
 
 def read_shards(planner: Planner) -> Iterator[tuple[Shard, Record]]:
     """Yields the raw files whose texts are stored, with the record of those."""
-    assets = ["normalized_documents", *(dataset_names.examples(one["name"]) for one in planner.settings.inputs())]
+    own = [entry["name"] for entry in planner.settings.inputs()]
+    given = [entry["name"] for entry in planner.settings.values["datasets"] if reads_tokens(entry)]
+    streams = map(dataset_names.token_stream, map(dataset_names.own_stream, given))
+    assets = ["normalized_documents", *map(dataset_names.examples, own), *streams]
     for asset in (name for name in assets if name in planner.graph.stages):
         for key, record in planner.records(asset).items():
             shard = planner.shard(key)
@@ -234,7 +238,8 @@ def _read(planner: Planner) -> dict[str, Read]:
 
 def _added(before: Read, record: Record) -> Read:
     numbers = record.statistics
-    rows, text = numbers.get("rows_in", 0), numbers.get("text_bytes", 0)
+    # Documents whose ids were given have no text, and are measured in ids.
+    rows, text = numbers.get("rows_in", 0), numbers.get("text_bytes") or numbers.get("tokens", 0)
     return Read(
         before.rows + rows - numbers.get("dropped", {}).get(NOT_SAMPLED, 0),
         before.text + text,

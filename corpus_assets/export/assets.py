@@ -1,17 +1,21 @@
 """The token streams, and for each dataset in a trainer's format its files and its manifest."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import msgspec
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export import manifest, token_stream
 from corpus_assets.export.datasets import ExportedDataset, Settings, streamed_datasets
 from corpus_assets.export.documents import Parts
 from corpus_assets.export.format import PLACES, TOTALS, Files, ids_in_files
+from corpus_assets.export.given.stages import stages_of_files
 from corpus_assets.export.hooks import (
     EMPTY,
     MAY_BE_EMPTY,
@@ -22,9 +26,13 @@ from corpus_assets.export.hooks import (
     StreamHooks,
     require_possible,
 )
+from corpus_assets.export.masked.stream import NOTHING_LEARNED, masked_stream
 from corpus_assets.export.mixture import MIXTURE, Mix, mix_of, mixture, shares_of
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
+from corpus_assets.tokenize.datasets import Dataset, JudgedRowsHooks, RowsHooks
+from corpus_assets.tokenize.modes.registry import mode_of
+from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
 from resources.stage.settings import chunk_key
@@ -36,6 +44,11 @@ CODE_VERSION = "1"
 def _stream(task: Task, dataset: ExportedDataset) -> None:
     path = f"token_streams/{dataset.stream}/{task.key}"
     token_stream.token_stream(task, path, dataset.rows_from, dataset.tokenizer, dataset.cleaner)
+
+
+def _masked_stream(task: Task, dataset: ExportedDataset) -> None:
+    build = DatasetBuild.of(task, dataset.name, dataset.tokenizer)
+    masked_stream(task, build, f"token_streams/{dataset.stream}/{task.key}", dataset.rows_from)
 
 
 def _files(task: Task, dataset: ExportedDataset) -> None:
@@ -91,14 +104,22 @@ def export_stages(datasets: Sequence[Settings]) -> Iterator[Stage]:
     for dataset in streamed_datasets(datasets):
         if not dataset.mixed and dataset.stream not in streams:
             streams.add(dataset.stream)
-            yield _stream_stage(dataset)
+            yield from _made_streams(dataset)
         if not is_export(dataset.values):
-            yield from (_mixture_stage(dataset), _documents_stage(dataset))
+            yield from (_mixture_stage(dataset), _documents_stage(dataset)) if dataset.values["weights"] else ()
             continue
         if dataset.values["weights"]:
             yield _mixture_stage(dataset)
         yield _files_stage(dataset)
         yield _manifest_stage(dataset)
+
+
+def _made_streams(dataset: ExportedDataset) -> Iterator[Stage]:
+    """Yields the stages that make a token stream."""
+    if reads_tokens(dataset.values):
+        yield from stages_of_files(dataset)
+    else:
+        yield _masked_stream_stage(dataset) if dataset.masked else _stream_stage(dataset)
 
 
 def _partitioning(dataset: ExportedDataset) -> Partitioning:
@@ -128,6 +149,20 @@ def _stream_stage(dataset: ExportedDataset) -> Stage:
             "row": "int: its row there",
         },
         kinds=("numpy",),
+    )
+
+
+def _masked_stream_stage(dataset: ExportedDataset) -> Stage:
+    rows, mode = Dataset(dataset.name, dataset.values), mode_of(dataset_section(dataset.values))
+    made = _stream_stage(dataset)
+    return replace(
+        made,
+        group=names.group(dataset.name),
+        description=f"{mode.words} made from {dataset.rows_from}, before they share rows, and what is learned of each.",
+        compute=partial(_masked_stream, dataset=dataset),
+        hooks=JudgedRowsHooks(rows) if "max_discarded" in dataset.values else RowsHooks(rows),
+        reasons=tuple(dict.fromkeys((*mode.reasons, NOTHING_LEARNED))),
+        columns={**made.columns, "learned": "uint8[n]: 1 for an id that is learned"},
     )
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section, is_export, makes_as_dolma
-from corpus_assets.config.datasets.files import Split
+from corpus_assets.config.datasets.masked import is_masked
 from corpus_assets.config.datasets.options import Cleaning, StrippedCleaning
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Format
 from corpus_assets.export.mixture import Mix, mixed
@@ -19,6 +20,7 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 CLEANING = (*Cleaning.model_fields,)
+_NO_CLEANING = {key: field.default for key, field in Cleaning.model_fields.items()}
 Settings = Mapping[str, Any]
 
 
@@ -53,6 +55,8 @@ class ExportedDataset:
         """Asset that holds its documents or examples; of a mix, all of them."""
         if self.mixed:
             return ", ".join(self.mixed)
+        if reads_tokens(self.values):
+            return names.raw_source(self.name)
         return names.examples(self.name) if self.shard_set else str(self.values["input"])
 
     @property
@@ -68,14 +72,24 @@ class ExportedDataset:
     @property
     def cleaning(self) -> dict[str, Any]:
         """How its texts are cleaned: options, and `strips` if white space at their ends is left out."""
-        options = {key: self.values[key] for key in CLEANING}
+        options = {**_NO_CLEANING, **{key: self.values[key] for key in CLEANING if key in self.values}}
         return options | {"strips": True} if makes_as_dolma(self.values) else options
 
     @property
     def cleaner(self) -> Cleaning:
         """The same as an object for `clean`."""
         kind = StrippedCleaning if makes_as_dolma(self.values) else Cleaning
-        return kind.model_validate({key: self.values[key] for key in CLEANING})
+        return kind.model_validate({key: self.values[key] for key in CLEANING if key in self.values})
+
+    @property
+    def masked(self) -> bool:
+        """True if its documents have a loss mask; then they are what its mode makes."""
+        return is_masked(self.values)
+
+    @property
+    def added_token(self) -> str | None:
+        """The token between prompts and completions, which its tokenizer has in addition."""
+        return self.values.get("separator") if self.masked else None
 
     @property
     def together(self) -> bool:
@@ -84,7 +98,7 @@ class ExportedDataset:
 
     def build(self, task: Task) -> Build[Any]:
         """Returns what its partitions share."""
-        return Build.of(self.name, self.section, load_tokenizer_of(task.input(self.tokenizer)))
+        return Build.of(self.name, self.section, load_tokenizer_of(task.input(self.tokenizer), self.added_token))
 
     def documents(self, stream: Partition, build: Build[Any], mix: Mix | None) -> Documents:
         """Returns the documents that its files hold of a partition of the stream. mix: None without weights."""
@@ -106,17 +120,18 @@ def exported_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
 
 
 def streamed_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
-    """Returns the same and those in HDF5 with weights, whose tokens must be counted."""
+    """Returns the same and those in HDF5 whose tokens must be counted (weights), or that read files of ids."""
     first: dict[str, str] = {}
     found = []
-    exports = [entry for entry in datasets if is_export(entry) or entry.get("weights")]
+    exports = [entry for entry in datasets if is_export(entry) or entry.get("weights") or reads_tokens(entry)]
     stream_of = {entry["name"]: _stream_name(entry) for entry in exports if not _is_mix(entry)}
     for entry in exports:
         name = entry["name"]
         owner = first.setdefault(stream_of[name], name) if name in stream_of else name
         asset = names.tokenizer(owner) if entry["tokenizer"] else names.SHARED_TOKENIZER
         if name in stream_of:
-            found.append(ExportedDataset(name, dict(entry), asset, stream_of[name]))
+            values = {**entry, "weights": None} if is_masked(entry) else dict(entry)
+            found.append(ExportedDataset(name, values, asset, stream_of[name]))
         else:
             sets = [
                 {**one, "datasets": [names.token_stream(stream_of[part]) for part in one["datasets"]]}
@@ -134,10 +149,12 @@ def _is_mix(entry: Settings) -> bool:
 
 def _stream_name(entry: Settings) -> str:
     """Returns a name that equal streams share, and that does not depend on other datasets."""
+    if is_masked(entry):
+        return f"{entry['name']}_masked"
     if isinstance(entry["input"], Mapping):
-        name: str = entry["name"]
-        return f"{name}_files" if name in get_args(Split) else name
+        return names.own_stream(entry["name"])
     tokenizer_options = {key: value for key, value in (entry["tokenizer"] or {}).items() if key != "backend"}
-    special = [tokenizer_options, *(entry[key] for key in CLEANING), *(["strips"] if makes_as_dolma(entry) else [])]
-    usual = [{}, *(field.default for field in Cleaning.model_fields.values())]
+    cleaning = [entry.get(key, usual) for key, usual in _NO_CLEANING.items()]
+    special = [tokenizer_options, *cleaning, *(["strips"] if makes_as_dolma(entry) else [])]
+    usual = [{}, *_NO_CLEANING.values()]
     return str(entry["input"]) if special == usual else f"{entry['input']}_{value_digest(special)[:8]}"

@@ -24,6 +24,7 @@ class Documents:
     starts, lengths: int64 (documents,), where in `data` each begins, and how many ids it has.
     numbers: int64 (documents,), which document of the stream each is.
     before, after: int64 (any,), the ids around each.
+    bounds: int64 (units + 1,), with which of them each unit begins, and where the last one ends; None: each is one.
     """
 
     stream: Partition
@@ -33,6 +34,7 @@ class Documents:
     numbers: NDArray[np.int64]
     before: NDArray[np.int64]
     after: NDArray[np.int64]
+    bounds: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, stream: Partition, before: int | None, after: int | None, *, empty: bool) -> "Documents":
@@ -93,7 +95,19 @@ class Documents:
 
     def picked(self, places: NDArray[np.int64] | slice) -> "Documents":
         """Returns some of the documents, in the order of `places`, which may name one several times."""
-        return replace(self, starts=self.starts[places], lengths=self.lengths[places], numbers=self.numbers[places])
+        starts, lengths, numbers = self.starts[places], self.lengths[places], self.numbers[places]
+        return replace(self, starts=starts, lengths=lengths, numbers=numbers, bounds=None)
+
+    @property
+    def unit_bounds(self) -> NDArray[np.int64]:
+        """Returns with which of the documents each unit begins, and how many documents there are (units + 1,)."""
+        return np.arange(len(self) + 1) if self.bounds is None else self.bounds
+
+    def unit_at(self, document: int, id_: int) -> int | None:
+        """Returns which unit begins with that document of the stream, at that place in all ids; None if none does."""
+        begins = np.cumsum(self.sizes) - self.sizes
+        found = np.flatnonzero((self.numbers == document) & (begins == id_))
+        return int(np.searchsorted(self.unit_bounds, found[0])) if len(found) else None
 
     def blocks(self, dtype: DTypeLike, size: int = BLOCK_IDS) -> Iterator[NDArray[Any]]:
         """Yields all ids with their separators as arrays of `size` ids, the last one shorter. They are new arrays."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.export.datasets import ExportedDataset
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of, totals_of
+from corpus_assets.export.masked.documents import targets_of
 from corpus_assets.export.mixture import mix_of
 from corpus_assets.faults import UNREADABLE
 from corpus_assets.tokenize.counts.manifest import MANIFEST
@@ -36,7 +37,8 @@ class Upstream:
 
     def build(self) -> Build[Any]:
         """Returns what the partitions of the dataset share."""
-        loaded = load_tokenizer_of(Partition(self.storage, self.tokenizer, compared=False))
+        stored = Partition(self.storage, self.tokenizer, compared=False)
+        loaded = load_tokenizer_of(stored, self.dataset.added_token)
         return Build.of(self.dataset.name, self.dataset.section, loaded)
 
     def documents(self, key: str, build: Build[Any]) -> Documents:
@@ -56,14 +58,20 @@ def faults_of(record: Record, given: Upstream) -> list[str]:
 
 
 def _faults(made: Partition, given: Upstream) -> Iterator[str]:
-    places, build = places_of(made), given.build()
-    for path, held in groupby(places, lambda place: place.path):
+    places, build, known = places_of(made), given.build(), given.dataset.format
+    for path, run in groupby(places, lambda place: place.path):
+        held = [*run]
         with made.open(path) as file:
-            found = _Ids(given.dataset.format.read(file, build))
+            found = _Ids(known.read(file, build))
             for place in held:
                 yield from _differences(place, found, _expected(place, given.documents(place.stream, build)))
             if more := found.rest():
                 yield f"{path}: {more:,} ids more than were recorded"
+        if known.targets is not None:
+            found = _Ids(known.targets(made, path, build))
+            for place in held:
+                learned = targets_of(given.documents(place.stream, build))
+                yield from _differences(place, found, _expected(place, learned), "whether it is learned,")
     yield from count_faults([made])
 
 
@@ -98,8 +106,8 @@ def _expected(place: Place, documents: Documents) -> Iterator[NDArray[Any]]:
             return
 
 
-def _differences(place: Place, found: _Ids, expected: Iterator[NDArray[Any]]) -> Iterator[str]:
-    """Yields the first difference between the ids of a file and those of the stream."""
+def _differences(place: Place, found: _Ids, expected: Iterator[NDArray[Any]], what: str = "id") -> Iterator[str]:
+    """Yields the first difference between the ids of a file, or what it says of them, and those of the stream."""
     at, path = place.id, place.path
     for block in expected:
         done = 0
@@ -111,7 +119,7 @@ def _differences(place: Place, found: _Ids, expected: Iterator[NDArray[Any]]) ->
             unlike = np.flatnonzero(piece != block[done : done + len(piece)])
             if len(unlike):
                 there, wanted = piece[unlike[0]], block[done + unlike[0]]
-                yield f"{path}: id {at + unlike[0]:,} of {place.stream} is {there}, in the stream {wanted}"
+                yield f"{path}: {what} {at + unlike[0]:,} of {place.stream} is {there}, in the stream {wanted}"
                 return
             done += len(piece)
             at += len(piece)

@@ -20,6 +20,9 @@ ROOT = "exports"
 PLACES, TOTALS = "places", "totals"
 """Counters of a partition: the origins of each file's units (`Place`), and numbers written and dropped."""
 
+LEARNED = "learned"
+"""Which of the totals counts the ids that are learned; only masked documents have it."""
+
 SectionT = TypeVar("SectionT", bound=Export)
 
 
@@ -192,12 +195,15 @@ class Format(Generic[SectionT]):
         whose units lie in another order.
     lines_of: the other way round, returns the units of a file that hold ids of a partition of the stream. It is given
         the partition, the file's path, the name of the stream's partition, and where there its ids begin and end.
+    targets: yields which ids of a file are learned (1, else 0), in blocks; it is given the partition and the file's
+        path. None for plain texts.
+    notes: yields what people should know, given the totals of all partitions.
     refuses: yields why it cannot hold a dataset, given the options and the size of the vocabulary.
     """
 
     section: type[SectionT]
     words: str
-    unit: Literal["document", "window"]
+    unit: Literal["document", "window", "row"]
     write: Write
     read: Read
     cut: Callable[[Documents, SectionT], Documents] = lambda documents, _section: documents
@@ -209,6 +215,8 @@ class Format(Generic[SectionT]):
     kernels: tuple[str, ...] = ("corpus_assets.export.kernels.separate.separate",)
     locate: Callable[[Partition, str, int, int], tuple[str, int]] | None = None
     lines_of: Callable[[Partition, str, str, int, int], NDArray[np.int64]] | None = None
+    targets: Callable[[Partition, str, Build[Any]], Iterator[NDArray[Any]]] | None = None
+    notes: Callable[[Mapping[str, Any]], Iterator[str]] = lambda _totals: iter(())
     refuses: Callable[[SectionT, int], Iterator[str]] = lambda _section, _vocabulary: iter(())
 
     def is_together(self, section: SectionT) -> bool:

@@ -9,8 +9,9 @@ from typing_extensions import override
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section, format_name
+from corpus_assets.config.datasets.masked import is_masked
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
-from corpus_assets.export.format import Build
+from corpus_assets.export.format import Build, totals_of
 from corpus_assets.export.mixture import shares_of
 from corpus_assets.export.registry import format_of
 from corpus_assets.tokenize import tokenizer
@@ -26,6 +27,7 @@ WEIGHTS = "weights"
 MAY_BE_EMPTY, EMPTY = "may_be_empty", "sources_without_tokens"
 MAX_WEIGHTS_BYTES = 1 << 20
 _NOT_CONTENT = {"name", "tokenizer", "weights", *CLEANING}
+_UNREAD_IF_MASKED = {"separator", "separator_token", "reader"}
 
 
 def _entry(settings: Settings, name: str) -> Settings:
@@ -110,11 +112,21 @@ class FilesHooks(ManifestHooks):
     def kernels(self, settings: Settings) -> Sequence[str]:
         return self.dataset.format.kernels
 
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
+        for words in self.dataset.format.notes(totals_of(partitions)):
+            yield f"dataset {self.dataset.name}: {words}"
+
 
 def export_parameters(settings: Settings, name: str) -> dict[str, Any]:
     """Returns the parameters of a dataset's files: its options without those of its token stream."""
     entry = _entry(settings, name)
     section = export_section(entry)
+    if is_masked(entry):
+        known = type(section).model_fields.keys() - _NOT_CONTENT - _UNREAD_IF_MASKED
+        options = {key: getattr(section, key) for key in sorted(known)}
+        options["input"] = "files" if isinstance(options["input"], Mapping) else options["input"]
+        return {f"datasets.{name}.{key}": value for key, value in options.items()}
     unset = {key for key in section.later if entry[key] is None}
     options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT | unset}
     options |= section.more_parameters

@@ -30,6 +30,7 @@ def write_manifest(
         "type": _type(build, known, made),
         "tokenizer": told(build.tokenizer),
         "separator": _separator(build),
+        **({} if build.section.convention is None else {"convention": build.section.convention}),
         "options": dict(task.parameters),
         **totals,
         "sources": {source: dict(numbers) for source, numbers in sums_by_source(made).items()},

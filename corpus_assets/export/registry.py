@@ -1,4 +1,7 @@
-"""All formats: add one by its section in `config`, its module in `formats`, and its line in `FORMATS`."""
+"""All formats: add one by its section in `config`, its module in `formats`, and its line in `FORMATS`.
+
+Those of masked documents have sections and modules of their own.
+"""
 
 from typing import Any
 
@@ -8,6 +11,11 @@ from corpus_assets.export.formats.amber import AMBER
 from corpus_assets.export.formats.datatrove import DATATROVE
 from corpus_assets.export.formats.litdata import LITDATA
 from corpus_assets.export.formats.llmc import LLMC
+from corpus_assets.export.formats.masked.arrow import ARROW_MASKED
+from corpus_assets.export.formats.masked.mds import MDS_MASKED
+from corpus_assets.export.formats.masked.megatron_bridge import BRIDGE_MASKED
+from corpus_assets.export.formats.masked.olmo import OLMO_MASKED
+from corpus_assets.export.formats.masked.parquet import PARQUET_MASKED
 from corpus_assets.export.formats.mds import MDS
 from corpus_assets.export.formats.megatron import MEGATRON
 from corpus_assets.export.formats.nanogpt import NANOGPT
@@ -30,6 +38,11 @@ FORMATS: tuple[AnyFormat, ...] = (
     LITDATA,
     PARQUET,
     AMBER,
+    PARQUET_MASKED,
+    ARROW_MASKED,
+    BRIDGE_MASKED,
+    MDS_MASKED,
+    OLMO_MASKED,
 )
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "NAMES",
     "NOWHERE",
     "StreamDocument",
+    "Written",
     "id_type",
     "stream_documents",
     "sums_by_source",
@@ -76,7 +77,7 @@ def token_stream(task: Task, path: str, source: str, tokenizer: str, cleaning: C
     given = task.input(source)
     loaded = load_tokenizer_of(task.input(tokenizer))
 
-    def attempt(fast: Tokenizer) -> "_Written":
+    def attempt(fast: Tokenizer) -> "Written":
         return _write(task, path, encoded(stream_documents(given), fast, cleaning), loaded.vocab_size)
 
     first = [_LINE.decode(line).text[:FIRST_CHARACTERS] for line in islice(given.lines(), FIRST_TEXTS)]
@@ -108,7 +109,7 @@ class _Numbers(dict[str, int]):
         return self[name]
 
 
-class _Written:
+class Written:
     """What is counted while a stream is written."""
 
     def __init__(self) -> None:
@@ -160,8 +161,8 @@ def id_type(vocabulary: int) -> np.dtype[np.unsignedinteger[Any]]:
     return np.min_scalar_type(max(vocabulary - 1, 0))
 
 
-def _write(task: Task, path: str, batches: Iterable[Encoded], vocabulary: int) -> _Written:
-    written, dtype = _Written(), id_type(vocabulary)
+def _write(task: Task, path: str, batches: Iterable[Encoded], vocabulary: int) -> Written:
+    written, dtype = Written(), id_type(vocabulary)
     with (
         task.array(f"{path}{IDS}", np.uint8) as names,
         task.array(f"{path}{DOCUMENTS}", DOCUMENT) as documents,

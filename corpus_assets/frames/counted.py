@@ -62,7 +62,7 @@ def datasets(look: Look) -> DataFrame:
 
 
 def _dataset(look: Look, built: Built, one: Dataset) -> Row:
-    asset = names.tokens(one.name)
+    asset = _files(one)
     numbers = one.rows, one.documents, one.tokens, one.loss_tokens, one.slots
     return one.name, one.format, _split(one), one.sequence_length, *numbers, len(built[asset]), look.expected(asset)
 
@@ -85,11 +85,15 @@ def tokens(look: Look) -> DataFrame:
 
 def _tokens(look: Look, built: Built, one: Dataset) -> Iterator[Row]:
     sequences = names.sequences(one.name)
-    asset = sequences if built.get(sequences) else names.tokens(one.name)
+    asset = sequences if built.get(sequences) else _files(one)
     whole = {"documents": one.documents, "tokens": one.tokens, "loss_tokens": one.loss_tokens}
     for source, numbers in _sources(one.by_source, whole):
         known = (numbers.get(name) for name in ("documents", "text_bytes", "tokens", "loss_tokens"))
         yield one.name, _split(one), source, *known, len(built[asset]), look.expected(asset)
+
+
+def _files(one: Dataset) -> str:
+    return names.files({"name": one.name, "format": one.format})
 
 
 def _sources(by_source: BySource | None, whole: Mapping[str, Any]) -> Iterator[tuple[str | None, Mapping[str, Any]]]:

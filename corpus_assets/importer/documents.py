@@ -13,11 +13,12 @@ _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 
 
 def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path) -> dict[str, list[str]]:
-    """Adds the sources whose files some patterns match: one for each folder `documents`, with all its patterns.
+    """Adds a source for each folder `documents` in some patterns, with all patterns of the folder.
 
-    Returns their names, each with the patterns that these are there.
+    Returns the names of the sources, each with its patterns.
 
-    key: where the patterns stand. folder: that of corpus.yaml, from which its paths are read.
+    key: the key of the configuration that gives the patterns. folder: the folder of corpus.yaml; its paths are relative
+    to it.
     """
     found: dict[str, list[str]] = {}
     for place, pattern in enumerate(patterns):
@@ -39,15 +40,15 @@ def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path)
 
 
 def are_all(draft: Draft, sources: Mapping[str, Sequence[str]]) -> bool:
-    """Returns whether documents are all that there are. sources: their patterns by source. To be asked at the end."""
+    """Returns whether these are all documents of the corpus. sources: their patterns by source. Call it last."""
     known = {source["name"]: set(_listed(source["glob"])) for source in draft.values["sources"]}
     return known == {name: set(patterns) for name, patterns in sources.items()}
 
 
 def narrowed(draft: Draft, sources: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """Returns the patterns that documents need beside their sources: none if they are all their files.
+    """Returns the patterns that select documents within their sources: an empty list if all files are selected.
 
-    None if no patterns say the same in all of them. To be asked once all documents are known.
+    Returns None if the sources need different patterns. Call it once all documents are known.
     """
     known = {source["name"]: source["glob"] for source in draft.values["sources"]}
     if all(set(_listed(known[name])) == set(patterns) for name, patterns in sources.items()):
@@ -61,7 +62,7 @@ def _listed(glob: str | list[str]) -> list[str]:
 
 
 def _divided(pattern: str) -> tuple[str, str]:
-    """Returns the folder of a pattern, up to a component `documents` or the first with a glob, and the rest."""
+    """Splits a pattern into its folder, up to a component `documents` or the first with a glob, and the rest."""
     parts = Path(pattern).parts
     fixed = next((place for place, part in enumerate(parts) if _GLOB.search(part)), len(parts))
     if fixed == len(parts) and Path(pattern).is_dir():

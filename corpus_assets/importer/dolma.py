@@ -31,15 +31,15 @@ KINDS: dict[str, tuple[Take, tuple[str, ...]]] = {
     ),
     "streams": (import_mix, ("streams", "processes", "shuffle", "work_dir", "dryrun")),
 }
-"""What takes a configuration over, and its keys, by the key that tells which kind it is; a mix comes last."""
+"""The importer of each kind of configuration and its keys, by the key that identifies the kind; a mix comes last."""
 _INTERPOLATION = re.compile(r"\$\{[^}]*\}")
 
 
 def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
-    """Returns the corpus.yaml for some configurations together.
+    """Returns one corpus.yaml for several configurations.
 
-    folder: where it will lie. `ConfigError` if a file is no configuration of tag, dedupe or mix, or if what comes out
-    cannot be used.
+    folder: the folder of the new corpus.yaml. Raises `ConfigError` if a file is no configuration of tag, dedupe or mix,
+    or if the result is not a valid corpus.yaml.
     """
     draft = Draft({"normalize": {"method": "none"}, "sources": []})
     given = [(file, _read(file)) for file in files]
@@ -50,7 +50,7 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
         try:
             take(draft, values, folder)
         except (TypeError, ValueError, AttributeError) as error:
-            raise ConfigError(f"{file}: a value of another type than the toolkit takes: {error}") from error
+            raise ConfigError(f"{file}: the toolkit does not accept the type of a value: {error}") from error
         for key in (key for key in values if key not in keys):
             draft.leave(key, "no key of the toolkit that is known here")
         if isinstance(workers := values.get("processes"), int) and workers > 0:
@@ -61,7 +61,7 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
     add_mixes(draft)
     draft.values["datasets"] = []
     if not draft.values["sources"]:
-        raise ConfigError(f"{files[0]}: no documents that could be a source\n{_words(draft)}")
+        raise ConfigError(f"{files[0]}: no `documents` can be imported as a source\n{_words(draft)}")
     parse_config(draft.values, "what comes out")
     return draft
 
@@ -78,9 +78,11 @@ def _read(file: Path) -> dict[str, Any]:
     except (UnicodeDecodeError, msgspec.DecodeError) as error:
         raise ConfigError(f"{file}: cannot be read: {error}") from None
     if found := _INTERPOLATION.search(text):
-        raise ConfigError(f"{file}: {found[0]!r} is resolved by the toolkit alone; put the value in its place")
+        raise ConfigError(f"{file}: only the toolkit can resolve {found[0]!r}; write its value instead")
     if not isinstance(values, dict):
-        raise ConfigError(f"{file}: no mapping; valid: a configuration of `dolma tag`, `dolma dedupe` or `dolma mix`")
+        raise ConfigError(
+            f"{file}: is not a mapping; valid: a configuration of `dolma tag`, `dolma dedupe` or `dolma mix`"
+        )
     return values
 
 
@@ -95,7 +97,7 @@ def _kind(file: Path, values: Mapping[str, Any]) -> str:
 
 
 def _check_shapes(file: Path, values: Mapping[str, Any]) -> None:
-    """Raises `ConfigError` for a list or mapping that is none."""
+    """Raises `ConfigError` if a value that must be a list or mapping is not one."""
     lists = ("documents", "taggers", "tagger_modules", "streams")
     mappings = ("dedupe", "bloom_filter")
     for key in (key for key in (*lists, *mappings) if values.get(key) is not None):

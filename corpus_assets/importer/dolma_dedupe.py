@@ -30,7 +30,7 @@ PARTS = {
 
 
 def import_dedupe(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
-    """Takes over a `dedupe` configuration: documents, what is compared, and the name of the attribute."""
+    """Imports a `dedupe` configuration: its documents, the compared field, and the name of the attribute."""
     sources = add_documents(draft, given.get("documents") or [], "documents", folder)
     draft.leave_all(given, REASONS)
     dedupe = given.get("dedupe") or {}
@@ -50,16 +50,13 @@ def import_dedupe(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
 
 
 def is_read_only(given: Mapping[str, Any]) -> bool:
-    """Returns whether a configuration compares with a filter that another one filled."""
+    """Returns whether a configuration only reads a filter that another one filled."""
     bloom = given.get("bloom_filter")
     return isinstance(bloom, dict) and bool(bloom.get("read_only"))
 
 
 def _add(draft: Draft, entry: dict[str, Any], bloom: Mapping[str, Any], sources: dict[str, list[str]]) -> None:
-    """Adds an entry. sources: those of its documents, which are what is known to an entry that only reads its filter.
-
-    Each with the patterns of these documents.
-    """
+    """Adds an entry. sources: the patterns of its documents by source."""
     compared = {key: value for key, value in entry.items() if key not in _NAMES}
     given, file = str(entry["name"]), str(bloom.get("file"))
     if not bloom.get("read_only"):
@@ -79,7 +76,7 @@ def _add(draft: Draft, entry: dict[str, Any], bloom: Mapping[str, Any], sources:
 
 
 def _is_filled_already(draft: Draft, entry: Mapping[str, Any], file: str, sources: Mapping[str, list[str]]) -> bool:
-    """Returns whether an entry goes on filling the filter of an equal one, which then has the documents of both."""
+    """Returns whether an equal entry fills the same filter; if so, that entry gets the documents of both."""
     filled = draft.filters.get(file)
     if filled is None or filled.entry is None:
         return False
@@ -98,9 +95,9 @@ def _is_filled_already(draft: Draft, entry: Mapping[str, Any], file: str, source
 
 
 def narrow(draft: Draft) -> None:
-    """Narrows entries to the documents of their configurations, and leaves out those that cannot be.
+    """Limits entries to the documents of their configurations, and leaves out entries for which this is impossible.
 
-    To be asked once all documents are known.
+    Call it once all documents are known.
     """
     for section, entry, sources in draft.read:
         if entry not in draft.values.get(section, []) or are_all(draft, sources):
@@ -120,9 +117,9 @@ def _shown(sources: Mapping[str, Iterable[str]]) -> str:
 
 
 def check_against(draft: Draft) -> None:
-    """Leaves out entries that would compare with more documents than those that filled their filter.
+    """Leaves out entries that would compare with more documents than filled their filter.
 
-    To be asked once all documents are known.
+    Call it once all documents are known.
     """
     for filled in draft.filters.values():
         if filled.readers and filled.sources != _globs(draft, filled.sources):
@@ -133,7 +130,7 @@ def check_against(draft: Draft) -> None:
 
 
 def _globs(draft: Draft, names: Iterable[str]) -> dict[str, set[str]]:
-    """Returns the patterns of sources by the name that each has."""
+    """Returns the patterns of sources by name."""
     found = {source["name"]: source["glob"] for source in draft.values["sources"] if source["name"] in set(names)}
     return {name: {glob} if isinstance(glob, str) else set(glob) for name, glob in found.items()}
 
@@ -161,9 +158,9 @@ def _documents(draft: Draft, dedupe: Mapping[str, Any]) -> dict[str, Any] | None
 
 
 def _compared(key: str) -> str | None:
-    """Returns what a JSONPath of names is called here; None for any other, and for the source, which has a new name.
+    """Translates a JSONPath of names; returns None for other paths, and for the source, which gets a new name.
 
-    Other keys than those of a document lie in its metadata.
+    Keys that are no fields of a document are looked up in its metadata.
     """
     if not _PATH.fullmatch(key):
         return None

@@ -1,4 +1,4 @@
-"""Dolma's `mix` configurations as `filter`, or as `streams` if they filter in different ways or not all documents."""
+"""Dolma's `mix` configurations as `filter`, or as `streams` if their rules differ or do not cover all documents."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ LARGEST = 2 << 30
 
 
 def import_mix(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
-    """Takes over the documents and rules of all streams of a `mix` configuration; `add_mixes` makes entries of them."""
+    """Imports the documents and rules of all streams of a `mix` configuration; `add_mixes` turns them into entries."""
     draft.leave_all(given, REASONS)
     whole = given.get("shuffle", True) is not False
     for place, stream in enumerate(given.get("streams") or []):
@@ -39,9 +39,9 @@ def import_mix(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
 
 
 def add_mixes(draft: Draft) -> None:
-    """Adds the streams of all `mix` configurations: as the filter, if all filter alike and have all documents.
+    """Adds the streams of all `mix` configurations: as the filter if all have equal rules and all documents.
 
-    Otherwise as `streams`. To be asked once all documents are known.
+    Otherwise as `streams`. Call it once all documents are known.
     """
     found = [_with_entries(draft, stream) for stream in draft.streams]
     filters = [_filter(stream) for stream in found]
@@ -67,7 +67,7 @@ def add_mixes(draft: Draft) -> None:
 
 
 def _with_entries(draft: Draft, stream: GivenStream) -> GivenStream:
-    """Returns a stream without the attributes of entries that could not be taken over in the end."""
+    """Returns a stream without the attributes of entries that could not be imported."""
     made = [name for name in stream.attributes if draft.entry("attributes", name) or draft.entry("dedupers", name)]
     for name in (name for name in stream.attributes if name not in made):
         draft.leave(f"{stream.key}.attributes: {name}", "what makes it was not taken over")
@@ -75,7 +75,7 @@ def _with_entries(draft: Draft, stream: GivenStream) -> GivenStream:
 
 
 def _filter(stream: GivenStream) -> dict[str, Any]:
-    """Returns the rules of a stream as those of the corpus."""
+    """Returns the rules of a stream as the filter of the corpus."""
     found = dict(stream.rules)
     if kept := [name for name in _discarded(stream) if name in FIELDS]:
         found["discard_fields"] = kept
@@ -89,7 +89,7 @@ def _discarded(stream: GivenStream) -> list[str]:
 
 
 def _stream(draft: Draft, stream: GivenStream) -> dict[str, Any] | None:
-    """Returns a stream as an entry of `streams`; None if it has no documents here, or cannot be said."""
+    """Returns a stream as an entry of `streams`; None if it has no documents, or cannot be expressed."""
     glob, whole = narrowed(draft, stream.sources), stream.whole
     if not stream.sources or glob is None:
         draft.leave(stream.key, "its patterns are not the same in each folder; make a stream of each")
@@ -116,7 +116,7 @@ def _stream(draft: Draft, stream: GivenStream) -> dict[str, Any] | None:
 
 
 def _rules(stream: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a stream filters and replaces, and the least length of its texts."""
+    """Returns the filter, the replacements and the minimum text length of a stream."""
     given, output = stream.get("filter") or {}, stream.get("output") or {}
     found: dict[str, Any] = {name: list(given[name]) for name in ("include", "exclude") if given.get(name)}
     if found and given.get("syntax"):
@@ -135,9 +135,9 @@ def _replacement(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _entries(draft: Draft, stream: Mapping[str, Any], key: str) -> list[str]:
-    """Returns the names of the attributes that expressions see, and says which of them nothing makes.
+    """Returns the attributes available to expressions, and reports those that no entry computes.
 
-    Taggers that expressions name are added.
+    Adds taggers that expressions name.
     """
     names: list[str] = []
     for experiment in stream.get("attributes") or []:
@@ -156,7 +156,7 @@ def _entries(draft: Draft, stream: Mapping[str, Any], key: str) -> list[str]:
 
 
 def _named(expressions: str, experiment: str) -> Iterator[str]:
-    """Yields the built-in taggers whose keys of an experiment occur in expressions."""
+    """Yields the built-in taggers whose keys under an experiment occur in expressions."""
     by_key = {key_prefix(name): name for name in BUILT_IN}
     for match in re.finditer(rf"\b{re.escape(key_prefix(experiment))}__([A-Za-z0-9_]+?)__", expressions):
         if match[1] in by_key:

@@ -23,7 +23,7 @@ _PLACES = {"lists": "lists/{}.txt", "model": "models/{}.bin"}
 
 
 def import_tag(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
-    """Takes over a `tag` configuration: documents, taggers, experiment and processes."""
+    """Imports a `tag` configuration: documents, taggers, experiment and processes."""
     sources = add_documents(draft, given.get("documents") or [], "documents", folder)
     draft.leave_all(given, REASONS)
     for module in given.get("tagger_modules") or []:
@@ -38,7 +38,7 @@ def import_tag(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
 
 
 def _add_read(draft: Draft, entry: dict[str, Any], sources: Mapping[str, list[str]]) -> None:
-    """Notes which documents an entry describes; several configurations may be one entry."""
+    """Records the documents that an entry describes; several configurations may share one entry."""
     read = next((known for _, other, known in draft.read if other is entry), None)
     if read is None:
         read = {}
@@ -49,7 +49,10 @@ def _add_read(draft: Draft, entry: dict[str, Any], sources: Mapping[str, list[st
 
 
 def add_entry(draft: Draft, experiment: str, taggers: Sequence[str], key: str) -> None:
-    """Adds taggers to the entry of an experiment; those that are not built in are left out. key: where they stand."""
+    """Adds the built-in taggers to the entry of an experiment; others are left out.
+
+    key: the key that names the taggers.
+    """
     known = [name for name in taggers if _is_known(draft, name, key)]
     if not known:
         return

@@ -1,4 +1,4 @@
-"""A corpus.yaml in the making, and what could not be taken over into it."""
+"""An unfinished corpus.yaml, and the keys that could not be imported into it."""
 
 import re
 from collections.abc import Mapping
@@ -9,60 +9,57 @@ LONGEST_NAME = 48
 
 
 class GivenStream(NamedTuple):
-    """A stream of a mix: its key, its values, the patterns of its documents by source, its rules, and its attributes.
-
-    whole: whether files are put together.
-    """
+    """A stream of a mix."""
 
     key: str
     values: Mapping[str, Any]
     sources: dict[str, list[str]]
+    """Patterns of its documents, by source."""
     rules: dict[str, Any]
     attributes: list[str]
     whole: bool
+    """Whether files are put together."""
 
 
 @dataclass
 class Filled:
-    """A filter of a deduper.
-
-    compared: what was compared to fill it. sources: of which files of which sources. entry: that fills it. readers:
-    entries that read it.
-    """
+    """A filter of a deduper."""
 
     compared: dict[str, Any]
+    """The keys of the entry that say what is compared."""
     sources: dict[str, set[str]]
+    """Patterns of the documents that fill it, by source."""
     entry: dict[str, Any] | None = None
+    """The entry that fills it."""
     readers: list[dict[str, Any]] = field(default_factory=list)
+    """Entries that only read it."""
 
 
 @dataclass
 class Draft:
-    """Plain values of a corpus.yaml.
-
-    left_out: what was not taken over, by its key in the other configuration, with the reason.
-    to_do: what is to be done before the first build.
-    filters: those of a deduper, by their files.
-    streams: those of all mixes.
-    read: which documents entries look at: their section, the entry, and the patterns by source.
-    experiments: names of dedupers by the one that they have in Dolma, which several may share.
-    """
+    """Plain values of a corpus.yaml, with notes for the user and for later configurations."""
 
     values: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    """Reasons why keys were not imported, by the key of the other configuration."""
     to_do: list[str] = field(default_factory=list)
+    """Steps for the user before the first build."""
     filters: dict[str, Filled] = field(default_factory=dict)
+    """Filters of dedupers, by their files."""
     streams: list[GivenStream] = field(default_factory=list)
+    """Streams of all mixes."""
     read: list[tuple[str, dict[str, Any], dict[str, list[str]]]] = field(default_factory=list)
+    """Section and entry of each reader of documents, with the patterns of its documents by source."""
     experiments: dict[str, list[str]] = field(default_factory=dict)
+    """Names of dedupers, by their name in Dolma; several may share one."""
 
     def leave(self, key: str, why: str) -> None:
-        """Says that a key was not taken over: of several files, for each of their reasons."""
+        """Records why a key was not imported; the reasons of several files are joined."""
         known = self.left_out.get(key, why)
         self.left_out[key] = known if why in known else f"{known}; {why}"
 
     def leave_all(self, given: Mapping[str, Any], reasons: Mapping[str, str], where: str = "") -> None:
-        """Says of every key in `reasons` that is given why it was not taken over, and of unknown ones that they are."""
+        """Records each key in `reasons` that has a value, with its reason."""
         for key, value in given.items():
             if key in reasons and value not in (None, False, {}, []):
                 self.leave(where + key, reasons[key])
@@ -72,11 +69,11 @@ class Draft:
         self.values.setdefault(section, []).append(entry)
 
     def entry(self, section: str, name: str) -> dict[str, Any] | None:
-        """Returns the entry of a list with a name."""
+        """Returns the entry of a list that has a name."""
         return next((entry for entry in self.values.get(section, []) if entry["name"] == name), None)
 
     def free_name(self, section: str, name: str) -> str:
-        """Returns a name that no entry of a list has: the one that is given, or with a number."""
+        """Returns a name that no entry of a list has: the given one, with a number if it is taken."""
         number = 1
         while self.entry(section, name if number == 1 else f"{name}-{number}"):
             number += 1
@@ -84,11 +81,11 @@ class Draft:
 
 
 def usable_name(name: str, otherwise: str) -> str:
-    """Returns a name as corpus.yaml takes it: lower case, other characters as `-`, a letter first."""
+    """Turns a name into one that is valid in corpus.yaml: lower case, other characters as `-`, a letter first."""
     found = re.sub("-+", "-", re.sub("[^a-z0-9._-]", "-", name.lower())).strip("-._")[:LONGEST_NAME].strip("-._")
     return found if found and found[0].isalpha() else otherwise
 
 
 def key_prefix(name: str) -> str:
-    """Returns a name as it stands in attribute keys."""
+    """Returns a name in the form used in attribute keys."""
     return re.sub("[^A-Za-z0-9_]", "_", name)

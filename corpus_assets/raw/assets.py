@@ -11,6 +11,8 @@ from typing_extensions import override
 
 from corpus_assets import dataset_names
 from corpus_assets.config.datasets.exports import keeps_empty
+from corpus_assets.config.datasets.text_exports import mode_read
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, good_rows, write_good_rows
 from corpus_assets.raw.examples import (
     IN_CHUNKS,
@@ -183,7 +185,7 @@ class ReadingHooks(Hooks):
             files[KEEPS_EMPTY] = True
         elif dataset.get("keep_empty"):
             files[KEEPS_EMPTY] = NOT_IN_JSON_LINES
-        mode = dataset.get("mode", "lm")  # An export has no mode; its files hold texts, like those of this mode.
+        mode = mode_read(dataset)
         if has_messages(mode, files) and files.get("numbers") != "python":
             files["parts"] = "joined"  # Before, a content of parts was no text.
         own = {f"{place}.{key}": value for key, value in {**files, "mode": mode}.items()}
@@ -234,8 +236,9 @@ def with_content_versions(reads: Stage, owner: str) -> Iterator[Stage]:
 
 
 def example_stages(datasets: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
-    """Yields two stages for each dataset with its own files: their content versions, and their examples."""
-    for name in (dataset["name"] for dataset in datasets if isinstance(dataset["input"], Mapping)):
+    """Yields two stages for each dataset with texts in its own files: their content versions, and their examples."""
+    own = (dataset for dataset in datasets if isinstance(dataset["input"], Mapping) and not reads_tokens(dataset))
+    for name in (dataset["name"] for dataset in own):
         examples_of_files = Stage(
             name=dataset_names.examples(name),
             group=dataset_names.group(name),

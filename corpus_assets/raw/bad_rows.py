@@ -63,10 +63,11 @@ def good_rows(task: Task, rows: Iterable[T | BadRow], on_bad_row: OnFault, gaps:
             raise BadFileError(f"{shard.source}/{row.where}", f"{row.reason}: {row.detail}")
         else:
             task.drop(row.reason, example=f"{shard.source}/{row.where}: {row.reason}: {row.detail}")
-    _require_unchanged(shard)
+    require_unchanged(shard)
 
 
-def _require_unchanged(shard: Shard) -> None:
+def require_unchanged(shard: Shard) -> None:
+    """Raises `StorageError` if a raw file is not as it was listed."""
     if shard.changed():
         raise StorageError(f"{shard.label} changed while it was being read; build again")
 
@@ -80,7 +81,7 @@ def write_good_rows(task: Task, rows: Iterator[T], on_bad_file: OnFault, write: 
         write(rows)
     except BadFileError as error:
         if not task.shard.problem:
-            _require_unchanged(task.shard)
+            require_unchanged(task.shard)
         named = _named(task.shard, error)
         if on_bad_file == "fail":
             raise named from error

@@ -6,6 +6,7 @@ from typing import Any
 
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.modes import SECTIONS
+from corpus_assets.token_files.registry import FORMATS
 from resources.shards.listing import SUFFIXES, SourceFolder
 from resources.stage.settings import Settings
 from resources.storage.s3.client import S3Settings
@@ -34,6 +35,7 @@ def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:
         files["follow_links"],
         S3Settings(**(files.get("s3") or {})),
         hidden=files["hidden"],
+        grouping=FORMATS[files["format"]].group if files["format"] in FORMATS else None,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from corpus_assets.config.datasets.files import Files, Shape
 from corpus_assets.config.datasets.modes import SECTIONS
+from corpus_assets.config.datasets.text_exports import mode_read
 from corpus_assets.raw.format_options import says_web
 from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, NOT_SAMPLED, SKIPPED_MEMBER, TAKEDOWN
 from resources.stage.hooks import Values
@@ -53,7 +54,7 @@ def example_reasons(settings: Values, name: str) -> list[str]:
     """Returns the reasons for which rows of a dataset's own files give no example."""
     (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
     given = dataset["input"]
-    shape = SECTIONS[dataset.get("mode", "lm")].shape_in(Files.model_construct(None, **given))
+    shape = SECTIONS[mode_read(dataset)].shape_in(Files.model_construct(None, **given))
     return [*_of_files([given], settings), *shape_reasons(shape)]
 
 

@@ -24,7 +24,8 @@ class Found(NamedTuple):
 def find_stream(file: str | Path, name: str) -> Found:
     """Returns a token stream; `ReadingError` if there is none of that name, or a partition is not built."""
     corpus = Corpus.open(file, read_only=True)
-    datasets = streamed_datasets(corpus.settings.values["datasets"])
+    # A loop that reads ids alone would learn what a mask leaves out.
+    datasets = [one for one in streamed_datasets(corpus.settings.values["datasets"]) if not one.masked]
     tokenizers = {dataset.stream: dataset.tokenizer for dataset in datasets if not dataset.mixed}
     if name not in tokenizers:
         raise ReadingError(f"{file} has no token stream {name!r}; valid: {', '.join(sorted(tokenizers)) or 'none'}")

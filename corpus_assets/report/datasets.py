@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.report.model import Dataset, Mixed
 from corpus_assets.report.records import Built, by_source, records, summed
 from resources.documents.row_counts import added
@@ -11,7 +12,7 @@ from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 
 HDF5 = "hdf5"
-_TOTALS, _ROWS = "totals", "h5_dataset_stats"
+_TOTALS, _ROWS, _LEARNED = "totals", "h5_dataset_stats", "learned"
 _LENGTHS = "token_lengths"
 
 
@@ -22,7 +23,7 @@ def datasets(built: Built, configuration: Mapping[str, Any]) -> list[Dataset]:
 
 def _dataset(built: Built, entry: Mapping[str, Any]) -> Dataset:
     name: str = entry["name"]
-    made = built.get(names.tokens(name), ())
+    made = built.get(names.files(entry), ())
     found = Dataset(
         name=name,
         format=entry.get("format") or HDF5,
@@ -37,8 +38,9 @@ def _dataset(built: Built, entry: Mapping[str, Any]) -> Dataset:
         _add_rows(found, built, name, made)
     else:
         _add_units(found, built, name, made)
-    found.by_source = by_source(_counted(built, name)) if _counted(built, name) else None
-    found.lengths = _lengths(built, name)
+    counted = made if is_text(entry) else _counted(built, name)
+    found.by_source = by_source(counted) if counted else None
+    found.lengths = None if is_text(entry) else _lengths(built, name)
     return found
 
 
@@ -76,6 +78,7 @@ def _add_units(found: Dataset, built: Built, name: str, made: Sequence[Partition
     )
     dropped = (partition.record.counters_of(_TOTALS).get("dropped", {}).values() for partition in made)
     found.rows, found.documents = totals.get("units", 0), totals.get("documents", 0)
+    found.loss_tokens = totals.get(_LEARNED)
     found.tokens = totals.get("ids", 0) - sum(lost["ids"] for reasons in dropped for lost in reasons)
     for record in records(built, names.manifest(name)):
         found.discarded = {reason: count for reason, count in record.statistics.get("discarded", {}).items() if count}

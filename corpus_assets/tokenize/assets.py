@@ -8,6 +8,8 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.text_exports import is_text, needs_tokenizer
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.tokenize import sequences, tokenizer, tokens
 from corpus_assets.tokenize.counts.statistics import COUNTERS
 from corpus_assets.tokenize.datasets import (
@@ -18,6 +20,7 @@ from corpus_assets.tokenize.datasets import (
     RowsHooks,
     TokenizerHooks,
 )
+from corpus_assets.tokenize.given_ids import NO_IDS
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.examples import DROPPED
@@ -91,12 +94,12 @@ def tokenizer_stage(dataset: str | None, kind: str) -> Stage:
 
 def token_stages(datasets: Sequence[Settings], tokenizer_kind: str) -> Iterator[Stage]:
     """Yields the tokenizers of all datasets, and for those in HDF5 their token files and `data_params.json`."""
-    if any(entry["tokenizer"] is None for entry in datasets):
+    if any(entry["tokenizer"] is None and needs_tokenizer(entry) for entry in datasets):
         yield tokenizer_stage(None, tokenizer_kind)
     for entry in datasets:
-        if entry["tokenizer"]:
+        if entry["tokenizer"] and needs_tokenizer(entry):
             yield tokenizer_stage(entry["name"], entry["tokenizer"]["kind"])
-        if not is_export(entry):
+        if not is_export(entry) and not is_text(entry):
             yield from _dataset_stages(Dataset(entry["name"], entry))
 
 
@@ -147,7 +150,7 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
 def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
     """Returns the common values of a dataset's stages that write rows."""
     mode = mode_of(dataset_section(dataset.values))
-    layout = mode.layout
+    layout, given = mode.layout, reads_tokens(dataset.values)
     return Stage(
         name=names.tokens(dataset.name),
         group=names.group(dataset.name),
@@ -159,9 +162,9 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         hooks=_rows_hooks(dataset),
         columns={name: _column(name) for name in layout.features},
         kinds=("hdf5",),
-        unit_in=_unit(dataset.shard_set),
+        unit_in="documents" if dataset.shard_set is None or given else "examples",
         unit_out=ROWS,
-        reasons=mode.reasons,
+        reasons=(*mode.reasons, NO_IDS) if given else mode.reasons,
     )
 
 
@@ -178,10 +181,6 @@ def _column(feature: str) -> str:
         if feature.endswith(name):
             return f"int32[L]: {holds}"
     return "int32[L]"
-
-
-def _unit(shard_set: str | None) -> str:
-    return "documents" if shard_set is None else "examples"
 
 
 def _params_stage(dataset: Dataset) -> Stage:

@@ -17,6 +17,12 @@ def of_rows(section: DatasetSection, layout: Layout, backend: str) -> tuple[str,
     return (*unlike, *_written(section, layout), *_counted(layout), *WRITING)
 
 
+def of_masked(section: DatasetSection, backend: str) -> tuple[str, ...]:
+    """Returns what makes masked documents. backend: the configured library."""
+    pairs = (f"{KERNELS}.pairs.assemble",) if isinstance(section, Turns) else ()
+    return pairs if backend == "tokenizers" else (f"{KERNELS}.unlike.marked_texts", *pairs)
+
+
 def of_gathered(layout: Layout) -> tuple[str, ...]:
     """Returns the kernels that merge and count rows."""
     return (*READING, *_counted(layout), *WRITING)

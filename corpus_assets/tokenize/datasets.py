@@ -8,7 +8,10 @@ from typing import Any
 from typing_extensions import override
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets.masked import MaskedOptions, is_masked, longest
+from corpus_assets.config.datasets.masked_modes import UNREAD
 from corpus_assets.config.datasets.modes import dataset_section
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.tokenize import compiled, tokenizer, tokens
 from corpus_assets.tokenize.counts.losses import conversation_losses
 from corpus_assets.tokenize.encode.attempts import BACKEND
@@ -30,6 +33,8 @@ _LEARNED = {
     "dpo": "after the prompt for an answer, with one end",
     "fim": "with its tokens as control tokens",
 }
+LONGEST = "longest_document"
+"""Most ids of a masked document."""
 Settings = Mapping[str, Any]
 
 
@@ -50,6 +55,8 @@ class Dataset:
         """Asset that holds its documents or examples."""
         if self.values.get("weights"):
             return names.documents(self.name)
+        if reads_tokens(self.values):
+            return names.token_stream(names.own_stream(self.name))
         return names.examples(self.name) if self.shard_set else str(self.values["input"])
 
     @property
@@ -99,7 +106,7 @@ class TokenizerHooks(Hooks):
 
 @dataclass(frozen=True)
 class DatasetHooks(Hooks):
-    """The hooks of every stage of a dataset in HDF5."""
+    """The hooks of every stage that makes rows of a dataset, or the masked documents of one."""
 
     dataset: Dataset
 
@@ -127,8 +134,10 @@ class RowsHooks(DatasetHooks):
 
     @override
     def kernels(self, settings: Settings) -> Sequence[str]:
-        section = dataset_section(self.dataset.values)
-        return compiled.of_rows(section, mode_of(section).layout, self.run_options(settings)[BACKEND])
+        section, backend = dataset_section(self.dataset.values), self.run_options(settings)[BACKEND]
+        if is_masked(self.dataset.values):
+            return compiled.of_masked(section, backend)
+        return compiled.of_rows(section, mode_of(section).layout, backend)
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterable[str]:
@@ -165,6 +174,11 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT}
     if isinstance(entry["input"], Mapping):
         options["input"] = "files"
+    if is_masked(entry):
+        options = {
+            key: value for key, value in options.items() if key not in MaskedOptions.model_fields.keys() | UNREAD
+        }
+        options |= {LONGEST: longest(entry), "shuffle": False}
     if not dataset_section(entry).carries_over:
         options.pop("pack_over_files", None)  # It says nothing here.
     if options.get("reference"):
@@ -172,7 +186,7 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
     elif rule := _LEARNED.get(options.get("mode", "")):
         options["learned"] = rule
     if not entry["shuffle"]:
-        del options["shuffle_seed"]
+        options.pop("shuffle_seed", None)
     else:
         options["files"] = settings["mix"]["chunks"]
     if path := entry.get("chat_template"):
@@ -241,7 +255,7 @@ def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place:
 def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:
     """Returns which library tokenizes."""
     chosen = entry_of(settings, name)["tokenizer"] or settings["tokenizer"]
-    return {BACKEND: chosen["backend"]}
+    return {BACKEND: chosen.get("backend", "tokenizers")}
 
 
 def tokenizer_section(settings: Settings, dataset: str | None) -> tuple[Settings, str]:

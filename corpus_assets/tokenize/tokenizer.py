@@ -23,6 +23,7 @@ from corpus_assets.tokenize.tokenizers.files import (
     TOKENIZER_JSON,
 )
 from corpus_assets.tokenize.tokenizers.hub import download
+from corpus_assets.tokenize.tokenizers.ids_alone import IDS, files_of_vocabulary
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, files_digest, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
 from resources.config_files import beside, held_in, is_file, read_outside
@@ -98,8 +99,8 @@ def _files(settings: Settings) -> dict[str, tuple[str, str]]:
     Declared tokens lie beside the main file, where they may be absent.
     """
     kind = settings["kind"]
-    own = {CHAT_TEMPLATE: ("chat_template", settings["chat_template"])} if settings["chat_template"] else {}
-    if kind in ("train", "hub"):
+    own = {CHAT_TEMPLATE: ("chat_template", settings["chat_template"])} if settings.get("chat_template") else {}
+    if kind in ("train", "hub", IDS):
         return own
     if kind == "huggingface":
         return {name: ("path", path) for name, path in held_in(settings["path"], FOLDER_FILES).items()} | own
@@ -140,6 +141,8 @@ def _reading(settings: Settings, files: Mapping[str, bytes]) -> dict[str, str]:
 
 def tokenizer_files(settings: Settings, section: str = "tokenizer") -> dict[str, bytes]:
     """Returns the contents of a tokenizer's files, by the names the loader knows. section: as above."""
+    if settings["kind"] == IDS:
+        return files_of_vocabulary(settings["vocabulary"], settings["bos"])
     return {name: _content(f"{section}.{key}", key, path) for name, (key, path) in _files(settings).items()}
 
 

@@ -20,6 +20,7 @@ from corpus_assets.tokenize.counts.manifest import MANIFEST, rows_manifest
 from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.encode.attempts import slower_notes, with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
+from corpus_assets.tokenize.given_ids import holds_ids, ids_of
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
@@ -165,10 +166,16 @@ def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write
     """
 
     def attempt(tokenizer: Tokenizer) -> Statistics:
-        return _attempt(task, build, given, tokenizer, write)
+        tools = tools_of(task, build, tokenizer)
+        write(blocks_of(build, given, tools))
+        return tools.statistics
 
-    first = _first_texts(build, given)
-    statistics, report = with_fastest(task, build.tokenizer, first, attempt, whole=len(first) < FIRST_TEXTS)
+    report: Mapping[str, Any] = {}
+    if given and all(map(holds_ids, given)):
+        statistics = attempt(build.tokenizer)
+    else:
+        first = first_texts(build, given)
+        statistics, report = with_fastest(task, build.tokenizer, first, attempt, whole=len(first) < FIRST_TEXTS)
     _count(task, statistics)
     task.count(by_source=_by_source(build, statistics))
     if build.mode.measures_documents and statistics.processed_files:
@@ -176,21 +183,20 @@ def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write
     task.count(**report)
 
 
-def _attempt(
-    task: Task, build: DatasetBuild, given: Sequence[Partition], tokenizer: Tokenizer, write: Write
-) -> Statistics:
-    statistics = Statistics()
+def tools_of(task: Task, build: DatasetBuild, tokenizer: Tokenizer) -> Tools:
+    """Returns what rows are made with, and new statistics. The task hears of examples that cannot be used."""
 
     def on_fault(example: Example, fault: str) -> None:
         reason = fault.partition(":")[0]
         task.drop(reason, 0, f"{example.source}/{example.id}: {fault}", shown=of_example(example, fault))
 
-    write(blocks_of(build, given, Tools(tokenizer, statistics, build.template, on_fault)))
-    return statistics
+    return Tools(tokenizer, Statistics(), build.template, on_fault)
 
 
 def blocks_of(build: DatasetBuild, given: Sequence[Partition], tools: Tools) -> Iterator[Iterator[Block]]:
     """Yields the blocks of rows of each partition, to be used up one after another."""
+    if build.mode.rows_of_ids is not None and given and all(map(holds_ids, given)):
+        return build.mode.rows_of_ids(build.section, (ids_of(one, tools.statistics) for one in given), tools)
     items = [_documents(one) if build.mode.takes_texts else map(decode_example, one.lines()) for one in given]
     if build.mode.rows_over_files is not None:
         return build.mode.rows_over_files(build.section, items, tools)
@@ -207,7 +213,7 @@ def _documents(given: Partition) -> Iterator[IdentifiedText]:
         yield IdentifiedText(identity, document.text, document.part, document.skipped, document.source)
 
 
-def _first_texts(build: DatasetBuild, given: Sequence[Partition]) -> list[str]:
+def first_texts(build: DatasetBuild, given: Sequence[Partition]) -> list[str]:
     """Returns how the first texts of the partitions begin, to test a faster tokenizer on them."""
     lines = chain.from_iterable(one.lines() for one in given)
     if build.mode.takes_texts:
@@ -248,10 +254,7 @@ def _write_file(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Blo
 
 def _count(task: Task, statistics: Statistics) -> None:
     """Numbers of a partition. The dataset's statistics are sums of these, so they are content like the rows."""
-    for reason, count in statistics.discarded_documents.items():
-        task.drop(reason, count)
-        for words in statistics.shown[reason]:
-            task.drop(reason, 0, shown=words)
+    count_discarded(task, statistics)
     task.count(
         rows_in=statistics.processed_files,
         rows_out=statistics.n_examples,
@@ -263,10 +266,18 @@ def _count(task: Task, statistics: Statistics) -> None:
         text_bytes=statistics.raw_bytes_count,
     )
     task.save_counters(COUNTERS, statistics.as_dict())
-    if statistics.unread_keys:
-        task.count(unread_keys=dict(statistics.unread_keys.most_common(_MOST_KEYS)))
     if statistics.document_lengths:
         task.count(token_lengths=counted_by_power(statistics.document_lengths))
+
+
+def count_discarded(task: Task, statistics: Statistics) -> None:
+    """Counts what gives no row, by reason, and the keys that nothing reads."""
+    for reason, count in statistics.discarded_documents.items():
+        task.drop(reason, count)
+        for words in statistics.shown[reason]:
+            task.drop(reason, 0, shown=words)
+    if statistics.unread_keys:
+        task.count(unread_keys=dict(statistics.unread_keys.most_common(_MOST_KEYS)))
 
 
 def _by_source(build: DatasetBuild, statistics: Statistics) -> dict[str, dict[str, int]]:

@@ -13,7 +13,7 @@ from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of
 from corpus_assets.export.mixture import mix_of
-from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES
+from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.kept_rows import not_built
 from corpus_assets.tracing.look import Look
@@ -72,9 +72,9 @@ def _step(look: Look, dataset: ExportedDataset, stream: Partition, number: int, 
     mixture = look.partition(names.mixture(dataset.name), None) if dataset.values["weights"] else None
     if not built or tokenizer is None or (dataset.values["weights"] and mixture is None):
         return not_built(look, asset, None if dataset.together else key, copy)
-    build: Build[Any] = Build.of(dataset.name, dataset.section, load_tokenizer_of(tokenizer))
+    build: Build[Any] = Build.of(dataset.name, dataset.section, load_tokenizer_of(tokenizer, dataset.added_token))
     documents = dataset.units(stream, build, None if mixture is None else mix_of(mixture))
-    pieces = np.flatnonzero(documents.numbers == number)
+    pieces = np.flatnonzero(np.isin(documents.numbers, _of_one_example(stream, number)))
     only = None if spread else key
     if not len(pieces):
         return _in_none(look, dataset, only, copy, empty=not stream.array(LENGTHS)[number])
@@ -123,7 +123,7 @@ def _runs(
             elif place.step:
                 found += _windows(place, start, stop)
             else:
-                found += _documents(place, documents.numbers, begins, piece)
+                found += _units(place, documents, piece)
         yield from _joined(place.path, sorted(set(found)))
 
 
@@ -133,10 +133,17 @@ def _windows(place: Place, start: int, stop: int) -> range:
     return range(place.unit + low // place.step, place.unit + -(-high // place.step)) if low < high else range(0)
 
 
-def _documents(place: Place, numbers: NDArray[np.int64], begins: NDArray[np.int64], piece: int) -> list[int]:
+def _of_one_example(stream: Partition, number: int) -> NDArray[np.int64]:
+    """Returns the documents of a stream that are made of the same example: masked ones may be several."""
+    rows = stream.array(DOCUMENTS)["row"]
+    return np.flatnonzero(rows == rows[number]) if rows[number] != NOWHERE else np.array([number])
+
+
+def _units(place: Place, documents: Documents, piece: int) -> list[int]:
     """Returns the row of a piece of a document in a place, if it is there."""
-    first = np.flatnonzero((numbers == place.document) & (begins == place.id))
-    ahead = piece - int(first[0]) if len(first) else -1
+    unit = int(np.searchsorted(documents.unit_bounds, piece, side="right")) - 1
+    first = documents.unit_at(place.document, place.id)
+    ahead = -1 if first is None else unit - first
     return [place.unit + ahead] if 0 <= ahead < place.units else []
 
 

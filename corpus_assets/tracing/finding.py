@@ -10,19 +10,23 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from corpus_assets import dataset_names as names
 from corpus_assets.config.selection.takedown import Remove
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.takedown.keys import plain_url, urls_of
 from corpus_assets.tracing.kept_rows import number_before_filter
 from corpus_assets.tracing.look import Look
+from corpus_assets.tracing.origins import read_by
 from corpus_assets.tracing.tables import (
     IDS,
     NAMED,
     TEXTS,
     count_of,
     id_at,
+    id_in_stream,
+    is_stream,
     lines_from,
+    numbers_of_id,
+    rows_in,
     rows_of_digest,
     rows_of_id,
     rows_that_hold,
@@ -132,7 +136,7 @@ def _shards(look: Look, source: str | None) -> list[Partition]:
         raise ConfigError(f"no source named {source!r}{did_you_mean(source, known)}; there are {', '.join(known)}")
     found = [made for made in look.partitions(READ) if source is None or _source(made) == source]
     for name in own:
-        found += look.partitions(names.examples(name)) if source in (None, name) else []
+        found += look.partitions(read_by(look.corpus, name)) if source in (None, name) else []
     return found
 
 
@@ -141,11 +145,13 @@ def _source(made: Partition) -> str:
 
 
 def _rows(made: Partition) -> int:
-    return made.file(".jsonl.gz").rows or 0
+    return rows_in(made)
 
 
 def _in_shard(look: Look, made: Partition, sought: Sought, first: int) -> Iterator[tuple[int, Found | None]]:
     """Yields the matching rows of a shard, and other rows from time to time so that the clock can be checked."""
+    if is_stream(made):
+        return _given(made, sought, first)
     if made.record.asset != READ:
         return _examples(made, sought, first)
     if sought.url is not None:
@@ -272,6 +278,18 @@ def _examples(made: Partition, sought: Sought, first: int) -> Iterator[tuple[int
             yield row, Found(_source(made), identifier, made.key or "", row)
         elif not row % _LINES:
             yield row, None
+
+
+def _given(made: Partition, sought: Sought, first: int) -> Iterator[tuple[int, Found | None]]:
+    """Yields the documents of a file of ids that are found; they have no text, and nothing else but their ids."""
+    if sought.digest is not None or sought.url is not None or sought.piece is not None:
+        return
+    wanted = (sought.id, True), (sought.id_piece, False), (sought.id_start, False)
+    found = [set(numbers_of_id(made, one, whole=whole)) for one, whole in wanted if one is not None]
+    for number in sorted(set.intersection(*found)) if found else range(rows_in(made)):
+        identifier = id_in_stream(made, number)
+        if number >= first and identifier.startswith(sought.id_start or ""):
+            yield number, Found(_source(made), identifier, made.key or "", number)
 
 
 def _as_cursor(place: _Place, shards: list[Partition]) -> str | None:

@@ -2,11 +2,10 @@
 
 from functools import cached_property
 
-from corpus_assets import dataset_names as names
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Records
 from corpus_assets.filter.assets import FILTERED, READ
-from corpus_assets.tracing.origins import Origin, raw_row
+from corpus_assets.tracing.origins import Origin, raw_row, read_by
 from resources.errors import NotBuiltError
 from resources.ledger.records import Record, partition_name
 from resources.planning.planner import Planner, Status
@@ -85,8 +84,12 @@ class Look:
         """Returns the asset with the documents or examples of a raw file: of a source, or of a dataset's own."""
         shard = self.planner.shard(key)
         source = shard.source if shard else key.partition("--")[0]
-        examples = names.examples(source)
+        examples = read_by(self.corpus, source)
         return examples if self.has(examples) and source not in self.corpus.settings.sources() else READ
+
+    def holds_ids(self, key: str) -> bool:
+        """Returns whether a raw file is one of ids, of whose documents no text can be shown."""
+        return self.asset_of(key).endswith("_token_stream")
 
     def origin(self, source: str, identifier: str, key: str, number: int | None) -> Origin:
         """Returns where a document or example comes from. number: of it in its shard; None if it is not known."""

@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from corpus_assets import dataset_names
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.tracing.finding import Found, Sought, find_documents, url_keys
 from corpus_assets.tracing.kept_rows import number_before_filter
 from corpus_assets.tracing.look import Look
+from corpus_assets.tracing.origins import read_by
 from corpus_assets.tracing.raw_rows import number_of, row_at
 from corpus_assets.tracing.step import Way
-from corpus_assets.tracing.tables import IDS, NAMED, count_of, id_at, line_at
-from corpus_assets.tracing.way import way_of, way_of_document
+from corpus_assets.tracing.tables import count_of, rows_in
+from corpus_assets.tracing.way import named_at, way_of, way_of_document
 from resources.documents.names import document_name, ids_of, parts_of, start_of
 from resources.errors import ConfigError
 from resources.stage.graph import did_you_mean
@@ -185,10 +185,10 @@ def _at_place(look: Look, name: str) -> Iterator[Match]:
     if not slash:
         asset, key = look.asset_of(asset), asset
     made = look.partition(asset, key)
-    examples = [dataset_names.examples(entry["name"]) for entry in look.corpus.settings.inputs()]
+    examples = [read_by(look.corpus, entry["name"]) for entry in look.corpus.settings.inputs()]
     if made is None or asset not in (READ, FILTERED, *examples):
         return
-    rows = made.file(".jsonl.gz").rows or 0
+    rows = rows_in(made)
     if number >= rows:
         raise ConfigError(f"{made.name} has {rows:,} documents; number {number:,} was asked for")
     if asset == FILTERED:
@@ -203,7 +203,7 @@ def _at(made: Partition, number: int | None, row: int | None) -> Match:
     key = made.key or ""
     if number is None:
         return Match(key.partition("--")[0], "", key, None, row, "row")
-    identifier = id_at(made, number) if made.has(IDS) else NAMED.decode(line_at(made, number)).id
+    identifier = named_at(made, number)
     return Match(key.partition("--")[0], identifier, key, number, None, "row")
 
 

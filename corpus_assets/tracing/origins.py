@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
 from corpus_assets.raw.bad_rows import GAPS
@@ -32,6 +33,14 @@ class Origin:
     row: int | None = None
 
 
+def read_by(corpus: Corpus, dataset: str) -> str:
+    """Returns the asset that holds what was read of a dataset's own files: examples, or a token stream."""
+    entries = {entry["name"]: entry for entry in corpus.settings.values["datasets"]}
+    if dataset in entries and reads_tokens(entries[dataset]):
+        return names.token_stream(names.own_stream(dataset))
+    return names.examples(dataset)
+
+
 def order_of(corpus: Corpus, source: str, identifier: str, copy: int) -> int:
     """Returns the keyed hash by which one use of a document is ordered in its chunk."""
     return keyed_hash("order", corpus.settings.get("mix.seed"), source, identifier, copy)
@@ -50,7 +59,7 @@ def origin(corpus: Corpus, source: str, identifier: str, shard: str | None, exam
     """Returns where a document comes from. example: its number, if it is one of a dataset's own files."""
     if shard is None:
         return Origin(source, identifier)
-    asset = names.examples(source) if example is not None else "normalized_documents"
+    asset = read_by(corpus, source) if example is not None else "normalized_documents"
     made = corpus.partition(asset, shard)
     if made is None:
         return Origin(source, identifier, shard, _file(corpus, shard))

@@ -21,6 +21,7 @@ from corpus_assets.takedown.keys import keys_of
 from corpus_assets.takedown.lists import all_keys, entries
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.step import Step
+from corpus_assets.tracing.tables import is_stream, rows_in
 from resources.errors import ConfigError, CorpusError
 from resources.formats.documents import Document
 from resources.formats.examples import Example
@@ -46,7 +47,7 @@ def number_of(made: Partition, row: int) -> int | None:
 
     Raises `ConfigError` for a row that the file does not have.
     """
-    rows = made.file(".jsonl.gz").rows or 0
+    rows = rows_in(made)
     gaps = made.array(GAPS).astype(np.int64) if made.has(GAPS) else np.empty(0, np.int64)
     whole_file = BAD_FILE in made.record.statistics.get("dropped", {})
     if not 0 <= row < rows + len(gaps) and not whole_file:
@@ -58,7 +59,8 @@ def number_of(made: Partition, row: int) -> int | None:
 def lost_row(look: Look, made: Partition, row: int) -> Step:
     """Returns the step at which a row of a raw file gave no document or example."""
     found = _read_again(look, made, row) or _of_record(made)
-    words = f"no {'document' if made.record.asset == READ else 'example'} was made of this row: {_in_words(found)}"
+    unit = "document" if made.record.asset == READ or is_stream(made) else "example"
+    words = f"no {unit} was made of this row: {_in_words(found)}"
     details = {key: value for key, value in zip(("found", "list"), (found.detail, found.listed), strict=True) if value}
     state = look.state(made.record.asset, made.key)
     return Step(made.record.asset, made.key, "dropped", words, found.word, stale=state, details=details)

@@ -56,10 +56,9 @@ class Way:
         return (step for step in self.steps if step.status == "dropped")
 
     def reached(self) -> list[str]:
-        """Returns the assets whose token files hold the document, or a use of it."""
-        return list(
-            dict.fromkeys(step.stage for step in self.steps if step.status == "here" and step.stage.endswith("_tokens"))
-        )
+        """Returns the assets whose files for trainers hold the document, or a use of it."""
+        here = (step.stage for step in self.steps if step.status == "here")
+        return list(dict.fromkeys(stage for stage in here if stage.endswith(("_tokens", "_texts"))))
 
     def unknown(self) -> dict[str, str]:
         """Returns the assets that may or may not hold the document, and why this is unknown.

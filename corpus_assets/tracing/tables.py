@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.attributes import FLAG_TABLES, AttributeRow, attribute_rows
+from resources.formats.token_streams import DATA, DOCUMENTS, LENGTHS
 from resources.stage.partition import Partition
 
 IDS, TEXTS = ".ids.npy", ".texts.npy"
+
+_IDS_WINDOW = 1 << 22
 
 _WINDOW = 1 << 24
 _FALSE_FINDS = 256
@@ -152,3 +155,50 @@ def lines_from(partition: Partition, first: int) -> Iterator[bytes]:
         yield from islice(partition.lines(), first, None)
         return
     yield from partition.chosen_lines(np.arange(partition.file(".jsonl.gz").rows or 0) >= first)
+
+
+def is_stream(made: Partition) -> bool:
+    """Returns whether a partition is one of a token stream."""
+    return made.has(LENGTHS)
+
+
+def rows_in(made: Partition) -> int:
+    """Returns how many documents or examples a partition has."""
+    return made.file(LENGTHS if is_stream(made) else ".jsonl.gz").rows or 0
+
+
+def id_in_stream(stream: Partition, number: int) -> str:
+    """Returns the id of a document."""
+    before = int(stream.array_rows(DOCUMENTS, number - 1, number)["id_end"][0]) if number else 0
+    end = int(stream.array_rows(DOCUMENTS, number, number + 1)["id_end"][0])
+    return stream.array_rows(IDS, before, end).tobytes().decode("utf-8", "surrogatepass")
+
+
+def numbers_of_id(stream: Partition, wanted: str, *, whole: bool) -> Iterator[int]:
+    """Yields the documents with an id, or whose id holds a piece."""
+    search = rows_of_id if whole else rows_that_hold
+    yield from search(stream.array(DOCUMENTS)["id_end"], stream.array(IDS), wanted.encode("utf-8", "surrogatepass"))
+
+
+def ids_at(stream: Partition, number: int) -> NDArray[np.int32]:
+    """Returns the ids of a document."""
+    lengths = stream.array(LENGTHS)
+    start = int(lengths[:number].sum(dtype=np.int64))
+    found: NDArray[np.int32] = stream.array(DATA)[start : start + int(lengths[number])].astype(np.int32)
+    return found
+
+
+def documents_that_hold(stream: Partition, ids: NDArray[np.int32]) -> Iterator[int]:
+    """Yields the documents that hold a run of ids, in order. Memory is that of a window of ids."""
+    data, last = stream.array(DATA), -1
+    ends = np.cumsum(stream.array(LENGTHS), dtype=np.int64)
+    for start in range(0, len(data), _IDS_WINDOW):
+        window = data[start : start + _IDS_WINDOW + len(ids) - 1]
+        places = np.flatnonzero(window[: max(0, len(window) - len(ids) + 1)] == ids[0])
+        for offset in range(1, len(ids)):
+            places = places[window[places + offset] == ids[offset]]
+        for place in (places + start).tolist():
+            number = int(np.searchsorted(ends, place, side="right"))
+            if number != last and place + len(ids) <= ends[number]:
+                last = number
+                yield number

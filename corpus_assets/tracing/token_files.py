@@ -12,6 +12,8 @@ from corpus_assets import dataset_names
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.modes import DatasetSection, dataset_section
 from corpus_assets.config.datasets.options import Cleaning, Texts
+from corpus_assets.config.datasets.text_exports import is_text
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
@@ -25,6 +27,7 @@ from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.encode.texts import encode_texts
 from corpus_assets.tokenize.rows.view import is_described, side_names
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from corpus_assets.tokenize.tokenizers.ids_alone import IDS
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import CorpusError
 from resources.formats.hdf5.reader import HDF5, read_hdf5
@@ -62,7 +65,7 @@ class OtherTokenizerError(Exception):
 class Group:
     """Files whose ids are encoded in the same way.
 
-    made_of: the assets with the documents, each with whether it holds examples instead.
+    made_of: the assets with the documents, each with whether it holds examples instead; none of ids that were given.
     encode: yields the ids of each text that has any, as the files hold them; None if their tokenizer is not in the
         store.
     read: yields rows of ids (n, L) of a file, with the number of the first one.
@@ -85,7 +88,7 @@ def groups_of(corpus: Corpus, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of all datasets that the configuration has."""
     datasets = corpus.settings.values["datasets"]
     for values in datasets:
-        if not is_export(values):
+        if not is_export(values) and not is_text(values):
             name = values["name"]
             yield from groups_of_rows(corpus, Dataset(name, values), _made_by(files, _assets_of_rows(name)))
     streams: set[str] = set()
@@ -125,9 +128,14 @@ def groups_of_rows(corpus: Corpus, dataset: Dataset, files: Iterable[TokenFile])
         options = {key.rpartition(".")[2]: value for key, value in group[0].record.parameters.items()}
         tokenizer = _tokenizer(corpus, dataset.tokenizer, options.get("separator"))
         section = dataset_section(options)
-        encode = None if tokenizer is None else partial(_as_rows, tokenizer=tokenizer, section=section)
+        encode = (
+            None
+            if tokenizer is None or tokenizer.kind == IDS
+            else partial(_as_rows, tokenizer=tokenizer, section=section)
+        )
         read = partial(_rows, corpus=corpus, digest=tokenizer.digest if tokenizer else "")
-        yield Group(group, [(dataset.rows_from, dataset.shard_set is not None)], encode, read)
+        made_of = [] if reads_tokens(dataset.values) else [(dataset.rows_from, dataset.shard_set is not None)]
+        yield Group(group, made_of, encode, read)
 
 
 def _as_rows(texts: Iterable[str], *, tokenizer: Tokenizer, section: DatasetSection) -> Iterator[Ids]:
@@ -154,7 +162,7 @@ def _rows(one: TokenFile, *, corpus: Corpus, digest: str) -> Iterator[tuple[int,
 
 def _group_of_export(corpus: Corpus, dataset: ExportedDataset, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of a dataset in a trainer's format."""
-    tokenizer = _tokenizer(corpus, dataset.tokenizer)
+    tokenizer = _tokenizer(corpus, dataset.tokenizer, dataset.added_token)
     held = {place.path for one in files for place in places_of(corpus.handle(one.record))}
     chosen = [one for one in files if one.file.path in held]
     build = None if tokenizer is None else Build.of(dataset.name, dataset.section, tokenizer)
@@ -162,7 +170,8 @@ def _group_of_export(corpus: Corpus, dataset: ExportedDataset, files: Sequence[T
     parts = _parts(corpus, dataset)
     cleaned = {repr(part.cleaning): part for part in parts}.values() if chosen else ()
     for part in cleaned:
-        yield Group(chosen, [_made_of(one) for one in parts], _of_documents(part, tokenizer), read, True)
+        made_of = [found for one in parts for found in _made_of(one)]
+        yield Group(chosen, made_of, _of_documents(part, tokenizer), read, True)
 
 
 def _parts(corpus: Corpus, dataset: ExportedDataset) -> list[ExportedDataset]:
@@ -173,20 +182,24 @@ def _parts(corpus: Corpus, dataset: ExportedDataset) -> list[ExportedDataset]:
     return [known[stream] for stream in dataset.mixed]
 
 
-def _made_of(dataset: ExportedDataset) -> tuple[str, bool]:
-    return dataset.rows_from, dataset.shard_set is not None
+def _made_of(dataset: ExportedDataset) -> list[tuple[str, bool]]:
+    return [] if reads_tokens(dataset.values) else [(dataset.rows_from, dataset.shard_set is not None)]
 
 
 def _group_of_stream(corpus: Corpus, dataset: ExportedDataset, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of a token stream with ids."""
-    encode = _of_documents(dataset, _tokenizer(corpus, dataset.tokenizer))
+    encode = _of_documents(dataset, _tokenizer(corpus, dataset.tokenizer, dataset.added_token))
     if chosen := [one for one in files if one.file.path.endswith(DATA)]:
         read = partial(_stream_ids, corpus=corpus)
-        yield Group(chosen, [_made_of(dataset)], encode, read, True)
+        yield Group(chosen, _made_of(dataset), encode, read, True)
 
 
 def _of_documents(dataset: ExportedDataset, tokenizer: Tokenizer | None) -> Encode | None:
-    return None if tokenizer is None else partial(_as_documents, tokenizer=tokenizer, cleaning=dataset.cleaner)
+    if tokenizer is None or tokenizer.kind == IDS:
+        return None
+    if dataset.masked:
+        return partial(_as_rows, tokenizer=tokenizer, section=dataset_section(dataset.values))
+    return partial(_as_documents, tokenizer=tokenizer, cleaning=dataset.cleaner)
 
 
 def _as_documents(texts: Iterable[str], *, tokenizer: Tokenizer, cleaning: Cleaning) -> Iterator[Ids]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.export.token_stream import DOCUMENTS
 from corpus_assets.takedown.passages import SHORTEST, Ids, Passages
 from corpus_assets.tokenize.datasets import Dataset
@@ -22,7 +23,8 @@ from corpus_assets.tracing.kept_rows import not_built
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.mixed_rows import ROWS, Used
 from corpus_assets.tracing.step import Step
-from corpus_assets.tracing.tables import line_at, text_at
+from corpus_assets.tracing.tables import ids_at, line_at, text_at
+from corpus_assets.tracing.texts.steps import texts_of, written
 from corpus_assets.tracing.token_files import Group, OtherTokenizerError, TokenFile, groups_of_rows
 from resources.formats.examples import decode_example, example_texts
 from resources.formats.hdf5.reader import HDF5
@@ -33,12 +35,16 @@ _LONG = 64
 
 
 class _Sought(NamedTuple):
-    """A document that is looked for in rows of HDF5. key: of its split or file; copy as in `Step`."""
+    """A document that is looked for in rows of HDF5. key: of its split or file; copy as in `Step`.
+
+    ids: its ids, if they were given; None if they are those of the texts.
+    """
 
     texts: Sequence[str]
     key: str
     copy: int | None
     until: float
+    ids: Sequence[Ids] | None = None
 
 
 def of_split(look: Look, step: Step, use: Used, until: float) -> Iterator[Step]:
@@ -61,9 +67,16 @@ def of_split(look: Look, step: Step, use: Used, until: float) -> Iterator[Step]:
             continue
         yield stream_step(look, stream, number, use.copy)
         yield from exported(look, asset, stream, number, use.copy)
+    for texts in texts_of(look, step.stage):
+        taken = _taken(look, texts.name, use) if texts.values["weights"] else None
+        if taken is not None:
+            yield taken
+        if taken is None or taken.status == "here":
+            numbers = [step.row] if taken is None else taken.details["rows"]
+            yield written(look, texts, use.chunk, numbers, use.copy)
     for dataset in _in_hdf5(look, step.stage):
         weighted = bool(dataset.values.get("weights"))
-        taken = _taken(look, dataset, use) if weighted else None
+        taken = _taken(look, dataset.name, use) if weighted else None
         if taken is not None:
             yield taken
         if taken is None or taken.status == "here":
@@ -85,9 +98,19 @@ def of_example(look: Look, made: Partition, number: int, until: float) -> Iterat
             continue
         yield stream_step(look, stream, int(found[0]), None)
         yield from exported(look, asset, stream, int(found[0]), None)
+    for written_to in texts_of(look, made.record.asset):
+        yield written(look, written_to, key, [number])
     for dataset in _in_hdf5(look, made.record.asset):
         texts = example_texts(decode_example(line_at(made, number)))
         yield _search(look, dataset, _Sought(texts, key, None, until))
+
+
+def of_given(look: Look, stream: Partition, number: int, until: float) -> Iterator[Step]:
+    """Yields a step for a token stream of given ids and for each dataset made of it. number: of the document in it."""
+    yield stream_step(look, stream, number, None)
+    yield from exported(look, stream.record.asset, stream, number, None)
+    for dataset in _in_hdf5(look, stream.record.asset):
+        yield _search(look, dataset, _Sought([], stream.key or "", None, until, [ids_at(stream, number)]))
 
 
 def _before(made: Partition, use: Used, row: int) -> int:
@@ -112,13 +135,13 @@ def _in_hdf5(look: Look, rows_from: str) -> Iterator[Dataset]:
     """Yields the datasets in HDF5 that are made of an asset."""
     for entry in look.corpus.settings.values["datasets"]:
         dataset = Dataset(entry["name"], entry)
-        if not is_export(entry) and rows_from in (dataset.rows_from, entry["input"]):
+        if not is_export(entry) and not is_text(entry) and rows_from in (dataset.rows_from, entry["input"]):
             yield dataset
 
 
-def _taken(look: Look, dataset: Dataset, use: Used) -> Step:
-    """Returns the step of the weights of a dataset in HDF5: how often they take the document."""
-    asset = names.documents(dataset.name)
+def _taken(look: Look, dataset: str, use: Used) -> Step:
+    """Returns the step of the weights of a dataset in HDF5, or of texts: how often they take the document."""
+    asset = names.documents(dataset)
     made = look.partition(asset, use.chunk)
     if made is None:
         return not_built(look, asset, use.chunk, use.copy)
@@ -173,13 +196,15 @@ class _Found:
 
     def look(self, group: Group, sought: _Sought) -> None:
         """Adds the rows of some files."""
-        if group.encode is None:
+        if group.encode is None and sought.ids is None:
             self._fault = "the tokenizer of its ids is not in the store"
             return
         if monotonic() >= sought.until:
             self._fault = "it was not searched for"
             return
-        ids = [one for text in sought.texts for one in group.encode([text])]
+        encode, ids = group.encode, sought.ids
+        if ids is None:
+            ids = [one for text in sought.texts for one in encode([text])] if encode else []
         ids = [one for one in ids if len(one) >= SHORTEST]
         if not ids:
             self._fault = f"its text has fewer than {SHORTEST} tokens, too few to search for"

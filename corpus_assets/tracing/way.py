@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from time import monotonic
 
+from corpus_assets.dataset_names import raw_source
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.tracing.kept_rows import described, filtered
 from corpus_assets.tracing.look import Look
@@ -11,8 +12,8 @@ from corpus_assets.tracing.origins import Origin
 from corpus_assets.tracing.raw_rows import lost_row, number_of
 from corpus_assets.tracing.step import Step, Way
 from corpus_assets.tracing.stream_rows import streamed
-from corpus_assets.tracing.tables import IDS, NAMED, TEXTS, id_at, line_at
-from corpus_assets.tracing.token_rows import of_example, of_split
+from corpus_assets.tracing.tables import IDS, NAMED, TEXTS, id_at, id_in_stream, is_stream, line_at
+from corpus_assets.tracing.token_rows import of_example, of_given, of_split
 from resources.stage.partition import Partition
 
 
@@ -41,21 +42,29 @@ def _way(look: Look, made: Partition, number: int | None, row: int | None, until
         return Way(
             Origin(source, "", key, found.file, row), None, [_raw(look, made, row), lost_row(look, made, row or 0)]
         )
-    identifier = id_at(made, number) if made.has(IDS) else NAMED.decode(line_at(made, number)).id
+    identifier = named_at(made, number)
     found = look.origin(source, identifier, key, number)
-    steps = _of_document if made.record.asset == READ else _of_example
+    steps = of_given if is_stream(made) else _of_document if made.record.asset == READ else _of_example
     return Way(found, number, [_raw(look, made, found.row), *steps(look, made, number, until)])
 
 
 def _raw(look: Look, made: Partition, row: int | None) -> Step:
     """Returns the step of the raw file."""
-    asset = "raw_source" if made.record.asset == READ else made.record.asset.removesuffix("_examples") + "_raw_source"
+    asset = "raw_source" if made.record.asset == READ else raw_source((made.key or "").partition("--")[0])
     shard = look.planner.shard(made.key)
-    words = f"a row of {shard.label}" if shard else "the raw file is gone"
+    unit = "document" if is_stream(made) else "row"
+    words = f"a {unit} of {shard.label}" if shard else "the raw file is gone"
     file = shard.full_path if shard else None
     return Step(
         asset, made.key, "here" if shard else "unknown", words, None, row, file, stale=look.state(asset, made.key)
     )
+
+
+def named_at(made: Partition, number: int) -> str:
+    """Returns the id of a document or example."""
+    if is_stream(made):
+        return id_in_stream(made, number)
+    return id_at(made, number) if made.has(IDS) else NAMED.decode(line_at(made, number)).id
 
 
 def _of_example(look: Look, made: Partition, number: int, until: float) -> Iterator[Step]:

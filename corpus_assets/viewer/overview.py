@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page
 from resources.ledger.records import Record
@@ -104,19 +105,21 @@ def dataset_rows(view: View) -> list[dict[str, Any]]:
 def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a dataset in numbers; what its records do not count is None."""
     name = entry["name"]
-    records = list(view.present(names.tokens(name)).values())
+    records = list(view.present(names.files(entry)).values())
     stats = [record.numbers.get("h5_dataset_stats", {}) for record in records]
     hdf5 = any(stats)
     positions = sum(one.get("num_tokens", 0) for one in stats)
     tokens = _tokens(view, name, records)
+    totals = [record.numbers.get("totals", {}) for record in records]
+    learned = [int(one["learned"]) for one in totals if "learned" in one]
     return {
         "name": name,
-        "href": link("tokens", name),
+        "href": link("assets", names.files(entry)) if is_text(entry) else link("tokens", name),
         "input": entry["input"] if isinstance(entry["input"], str) else "files of its own",
         "written": entry.get("mode") if hdf5 else entry.get("format", entry.get("mode", "")),
         "rows": _sum(records, "rows_out"),
         "tokens": tokens,
-        "loss": sum(one.get("loss_valid_tokens", 0) for one in stats) if hdf5 else None,
+        "loss": sum(one.get("loss_valid_tokens", 0) for one in stats) if hdf5 else sum(learned) if learned else None,
         "fill": tokens / positions if tokens and positions else None,
         "stored": sum(file.bytes for file in _files(records)),
         "by_source": _tokens_of_sources(records) or _tokens_of_sources(_built(view, names.sequences(name))),

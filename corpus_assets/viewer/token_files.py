@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.export.format import places_of
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
@@ -29,6 +30,8 @@ def files_of(view: View, dataset: str) -> list[TokenFile]:
     entries = {entry["name"]: entry for entry in view.corpus.settings.values["datasets"]}
     if dataset not in entries:
         raise missing(f"There is no dataset {short(dataset, 100)!r}{did_you_mean(dataset[:100], list(entries))}.")
+    if is_text(entries[dataset]):
+        raise missing(f"The dataset {dataset!r} holds texts, not tokens: see the asset {names.texts(dataset)!r}.")
     exported = is_export(entries[dataset])
     return view.looks.get(f"files of {dataset}", lambda: _files(view, dataset, exported=exported))
 

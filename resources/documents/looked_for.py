@@ -91,8 +91,9 @@ def absent_notes(partitions: Iterable[Partition], what: str | None = "source") -
     """
     sources: dict[str, list[Mapping[str, Any]]] = {}
     for partition in partitions:
-        assert partition.shard is not None, "the partitions of shards are given with their raw files"
-        source, numbers = partition.shard.source if what else "", partition.record.statistics
+        shard = partition.shard
+        assert shard is not None or not what, "the partitions of shards are given with their raw files"
+        source, numbers = shard.source if shard and what else "", partition.record.statistics
         sources.setdefault(source, []).append(numbers.get(LOOKED_FOR, {}))
     for source, held in sources.items():
         yield from _absent(held, f"of {what} {source}" if what else "")

@@ -87,6 +87,13 @@ def _texts(field: str | Messages) -> list[str]:
     return [content for message in messages if isinstance(content := message.get("content"), str)]
 
 
+def without_nulls(value: Any) -> Any:
+    """Returns a JSON value without the keys of objects, at any depth, that hold null: tables fill them in."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
 def encode_example(example: Example) -> bytes:
     """Returns an example as one JSON line, newline included, without the keys that have no value."""
     return _ENCODER.encode(example) + b"\n"

@@ -3,6 +3,7 @@
 from resources.errors import is_of_the_machine
 from resources.formats.arrays import ARRAYS
 from resources.formats.file_format import PLAIN, FileFormat, Open
+from resources.formats.for_trainers import TABLE, ZSTD_LINES
 from resources.formats.hdf5.reader import HDF5
 from resources.formats.jsonl.lines import LINES
 from resources.formats.segments import SEGMENTED_LINES
@@ -15,8 +16,8 @@ FOR_TRAINERS = "exports/"
 
 
 def format_of(path: str) -> FileFormat:
-    """Returns the format of a stored file by its suffix; files for trainers count as plain bytes, except JSON lines."""
-    known = (LINES,) if path.startswith(FOR_TRAINERS) else FORMATS
+    """Returns the format of a stored file by its suffix; of files for trainers all but `.jsonl.gz` are plain bytes."""
+    known = (LINES, ZSTD_LINES, TABLE) if path.startswith(FOR_TRAINERS) else FORMATS
     for found in known:
         if path.endswith(found.suffix):
             return found

@@ -1,7 +1,7 @@
 """Places of raw files: how files are listed and opened where they lie."""
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
@@ -15,6 +15,29 @@ NO_PATH = "is no path that can be read"
 
 
 @dataclass(frozen=True)
+class Group:
+    """Files that are read together, as one shard.
+
+    first: the file that stands for all.
+    name: the path that gives the shard its name.
+    members: the paths of the others, from the folder of the first.
+    problem: why they cannot be read.
+    """
+
+    first: FoundFile
+    name: str
+    members: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+Grouping = Callable[[Sequence[FoundFile], Callable[[FoundFile], bytes]], Iterable[Group]]
+"""Returns the groups of files below a folder. It is given the files, and a function that reads a small one.
+
+That function raises `BadFileError` for a file that cannot be read. Files that are in no group are passed over.
+"""
+
+
+@dataclass(frozen=True)
 class SourceFolder:
     """The place of one source's raw files, and the patterns of the files that belong to the source.
 
@@ -25,6 +48,7 @@ class SourceFolder:
     s3: how an object store is reached.
     passes_over: with format `auto`, the suffixes of files that do not belong to it either, each with the reason.
     hidden: read hidden files and folders too.
+    grouping: which files are read together; None: each is read by itself.
     """
 
     name: str
@@ -37,6 +61,7 @@ class SourceFolder:
     s3: S3Settings = field(default_factory=S3Settings)
     passes_over: tuple[tuple[str, str], ...] = ()
     hidden: bool = False
+    grouping: Grouping | None = None
 
 
 class RawPlace(Protocol):

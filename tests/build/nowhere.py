@@ -69,7 +69,46 @@ def exported(**values: Any) -> dict[str, Any]:
     return {**source(), "datasets": [{"name": "train", "input": "train", "tokenizer": TOK, **values}]}
 
 
+MDS = {
+    "shards": [
+        {
+            "column_names": ["input_ids"],
+            "column_encodings": ["ndarray:int32"],
+            "column_sizes": [None],
+            "samples": 1,
+            "raw_data": {"basename": "shard.00000.mds", "bytes": 1, "hashes": {}},
+        }
+    ],
+    "version": 2,
+}
+
+
+def ids(**keys: Any) -> dict[str, Any]:
+    """A dataset of files of ids and no source. keys: of its input."""
+    entry = {"name": "ids", "format": "ragged", "input": {"location": "own", **keys}, "tokenizer": {**TOK}}
+    return {"datasets": [entry]}
+
+
+def texts(rows: str, values: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
+    """A dataset of texts with files of its own and no source. keys: of its input."""
+    return {
+        "datasets": [{"name": "sft", "format": "text", "rows": rows, "input": {"location": "own", **keys}, **values}]
+    }
+
+
 CASES: dict[Key, Case] = {
+    ("TokenFiles", "separator_token"): Case(
+        ids(format="megatron", separator_token=NOWHERE),
+        ("datasets.ids.input.separator_token", "'nowhere'"),
+        "ids_token_stream",
+        {"own/a.bin": "", "own/a.idx": ""},
+    ),
+    ("TokenFiles", "column"): Case(
+        ids(format="mds", column=NOWHERE),
+        ("no column 'nowhere'", "`column`", "it has input_ids"),
+        "ids_token_stream",
+        {"own/index.json": json.dumps(MDS), "own/shard.00000.mds": "x"},
+    ),
     ("Source", "location"): Case(source(location=NOWHERE), (NOWHERE,)),
     ("Source", "glob"): Case(
         source(glob=["*.jsonl", "nowhere/*"]),
@@ -226,8 +265,8 @@ CASES: dict[Key, Case] = {
     ("Weights", "tokens"): Case(
         exported(format="megatron", weights={"tokens": {NOWHERE: 9}}), ("'nowhere'", "valid: web")
     ),
-    ("Files", "location"): Case(own("lm", location=NOWHERE), (NOWHERE,), "sft_examples"),
-    ("Files", "glob"): Case(
+    ("OwnFiles", "location"): Case(own("lm", location=NOWHERE), (NOWHERE,), "sft_examples"),
+    ("OwnFiles", "glob"): Case(
         own("lm", glob=["*", "nowhere/*"]),
         ("datasets.sft.input.glob 'nowhere/*'", "none of 1 files"),
         "inventory",
@@ -337,6 +376,29 @@ CASES: dict[Key, Case] = {
     ("OlmoExport", "bos_token"): Case(
         exported(format="olmo", bos_token=NOWHERE), ("bos_token", "'nowhere'"), "train_tokens"
     ),
+    ("TextExport", "metadata"): Case(
+        {**source(), "datasets": [{"name": "train", "format": "text", "input": "train", "metadata": [NOWHERE]}]},
+        ("datasets.train.metadata 'nowhere'", "none of", "rows", "page"),
+        "train_texts",
+    ),
+    ("TextExport", "message_keys"): Case(
+        texts("messages", {"files": "parquet", "message_keys": [NOWHERE]}, messages_key="messages"),
+        ("datasets.sft.message_keys 'nowhere'", "none of 40 messages", "role, content"),
+        "sft_texts",
+        {"own/a.jsonl": TALK},
+    ),
+    ("TextExport", "input_key"): Case(
+        texts("instruction", {"input_key": NOWHERE}, prompt_key="instruction", completion_key="output"),
+        ("datasets.sft.input_key 'nowhere'", *LOST, "input"),
+        "sft_texts",
+        {"own/a.jsonl": PAIR},
+    ),
+    ("TextExport", "label_key"): Case(
+        texts("kto", {"label_key": NOWHERE}, prompt_key="instruction", completion_key="output"),
+        ("no_label 20", "no key 'nowhere'; the row has input"),
+        "sft_texts",
+        {"own/a.jsonl": PAIR},
+    ),
     ("AmberSet", "datasets"): Case(
         {
             **source(),
@@ -421,7 +483,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
     "a border that a text need not have": {"Deduper.separator"},
     "what people state": {
         "Source.licence",
-        "Files.licence",
+        "OwnFiles.licence",
         *(f"Card.{key}" for key in ("title", "description", "version", "released", "url", "licence", "languages")),
         *(f"Card.{key}" for key in ("contact", "citation", "uses", "misuses", "limitations", "personal_information")),
         *(f"Card.{key}" for key in ("rights_reservations", "illegal_content", "updates")),

@@ -158,6 +158,18 @@ def test_arrays_have_the_types_and_axes_that_the_page_lists(folder: Path) -> Non
                 assert size == (int(axis) if axis.isdigit() else sizes.get(axis, size)), f"{asset} {axis}"
 
 
+def test_the_picture_is_of_the_groups_that_the_sample_has() -> None:
+    """`python -m benchmarks.group_graph` draws it again, and prints its groups."""
+    graph = Corpus.open(FOLDER.parent / "corpus.yaml", read_only=True).graph
+    ((listed, picture),) = re.findall(r"!\[Groups of the sample corpus, from left to right: (.+)\]\((.+)\)", PAGE)
+    groups = listed.split(", ")
+    assert sorted(groups) == sorted(graph.groups())
+    for stage in graph:
+        for edge in stage.inputs:
+            assert groups.index(graph[edge.asset].group) <= groups.index(stage.group)
+    assert (FOLDER / picture).stat().st_size < 200_000
+
+
 def test_what_runs_by_itself_has_the_names_of_the_page(folder: Path) -> None:
     corpus = opened(folder)
     job = build_job(corpus)

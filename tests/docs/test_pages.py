@@ -36,6 +36,12 @@ def prose_of(page: Path) -> str:
     return re.sub(r"^```.*?^```", "", text_of(page), flags=re.DOTALL | re.MULTILINE)
 
 
+def links_of(page: Path) -> list[tuple[str, str]]:
+    """Links to pages and files of the project: the path, and the heading; one of both may be empty."""
+    without_code = re.sub(r"`[^`]+`", "code", prose_of(page))
+    return re.findall(r"\]\((?!http)([^)#]*)(?:#([^)]+))?\)", without_code)
+
+
 def inline_code(page: Path) -> list[str]:
     return [" ".join(code.split()) for code in re.findall(r"`([^`]+)`", prose_of(page))]
 
@@ -81,8 +87,7 @@ def test_all_rows_of_a_table_have_as_many_cells_as_its_head(page: Path) -> None:
 
 @every_page
 def test_links_lead_somewhere(page: Path) -> None:
-    without_code = re.sub(r"`[^`]+`", "code", prose_of(page))
-    for target, place in re.findall(r"\]\((?!http)([^)#]*)(?:#([^)]+))?\)", without_code):
+    for target, place in links_of(page):
         other = page.parent / target if target else page
         assert other.exists(), target
         if place:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 Rows = list[list[int]]
 
@@ -45,11 +46,44 @@ def read_parquet(folder: Path) -> Rows:
         return [list(row) for row in found["train"]["input_ids"]]
 
 
-def read(name: str, folder: Path, block: int) -> Rows:
+def read_arrow(folder: Path) -> list[Any]:
+    """Rows of a folder that `datasets` saved, or might have."""
+    from datasets import load_from_disk
+
+    return list(load_from_disk(str(folder)))
+
+
+def read_masked_parquet(folder: Path) -> list[Any]:
+    """Rows of a folder, with all columns."""
+    from datasets import load_dataset
+
+    with tempfile.TemporaryDirectory() as scratch:
+        return list(load_dataset(str(folder), cache_dir=scratch, split="train"))
+
+
+def read_turns(folder: Path) -> list[Any]:
+    """Samples of a column of JSON."""
+    from streaming import StreamingDataset
+    from streaming.base.util import clean_stale_shared_memory
+
+    with tempfile.TemporaryDirectory() as scratch:
+        clean_stale_shared_memory()
+        dataset = StreamingDataset(remote=str(folder), local=f"{scratch}/local", shuffle=False, batch_size=1)
+        return [dataset[number]["turns"] for number in range(len(dataset))]
+
+
+def read(name: str, folder: Path, block: int) -> list[Any]:
     """The rows of a folder in a format."""
     if name == "litdata":
         return read_litdata(folder, block)
-    return {"mds": read_mds, "parquet": read_parquet}[name](folder)
+    readers = {
+        "mds": read_mds,
+        "parquet": read_parquet,
+        "masked arrow": read_arrow,
+        "masked parquet": read_masked_parquet,
+        "masked mds": read_turns,
+    }
+    return readers[name](folder)
 
 
 if __name__ == "__main__":

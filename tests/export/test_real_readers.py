@@ -2,13 +2,16 @@
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.export.exported import encoded, exported, folder_of, stream_of, tokenizer_of
+from tests.export.masked import rules
+from tests.export.masked.product import CHAT, built, of_hdf5
+from tests.export.masked.product import dataset as product_dataset
 from tests.export.test_mds import cut
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,8 +37,31 @@ def test_the_libraries_read_every_id(tmp_path: Path) -> None:
     windows = [window for ids in stream_of(corpus, eos).values() for window in cut(ids, WINDOW)]
     documents = [[*ids, eos] for of_partition in encoded(corpus).values() for ids in of_partition]
     asked = [[dataset["format"], str(folder_of(tmp_path, dataset["name"])), WINDOW] for dataset in DATASETS]
-    script = str(Path(__file__).with_name("read_with_libraries.py"))
-    done = subprocess.run([PYTHON, script, json.dumps(asked)], check=True, stdout=subprocess.PIPE, text=True)
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = of_libraries(*asked)
     for dataset, rows in zip(DATASETS, found, strict=True):
         assert rows == (documents if dataset.get("unit") else windows), dataset["name"]
+
+
+def of_libraries(*asked: Sequence[Any]) -> list[Any]:
+    """What the libraries read of folders. asked: format, folder and ids per block."""
+    script = str(Path(__file__).with_name("read_with_libraries.py"))
+    done = subprocess.run([PYTHON, script, json.dumps(asked)], check=True, stdout=subprocess.PIPE, text=True)
+    found: list[Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+MASKED: dict[str, tuple[dict[str, Any], Callable[[list[Any]], rules.Pairs]]] = {
+    "parquet": ({"reader": "trl"}, rules.trl),
+    "arrow": ({"reader": "llama_factory"}, rules.llama_factory),
+    "mds": ({}, lambda samples: rules.llm_foundry(samples, None)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PYTHON.exists(), reason="no .venv-readers with the trainers' libraries: `make test-readers`")
+@pytest.mark.parametrize("name", MASKED)
+def test_the_libraries_read_what_is_learned(tmp_path: Path, name: str) -> None:
+    options, rule = MASKED[name]
+    built(tmp_path, product_dataset("hdf5", CHAT), product_dataset("masked", CHAT, format=name, **options))
+    (rows,) = of_libraries([f"masked {name}", str(folder_of(tmp_path, "masked")), 0])
+    assert rule(rows) == of_hdf5(tmp_path, "hdf5")

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, get_args
 from unittest.mock import patch
 
 import corpus_assets
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.config.datasets.exports import EXPORTS, is_export
+from corpus_assets.config.datasets.masked import MASKED, is_masked
+from corpus_assets.config.datasets.text_exports import TEXT, TextRows, is_text
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.stages import corpus_stages
 from corpus_assets.tokenize.modes.registry import MODES
@@ -33,6 +35,8 @@ def possible() -> set[str]:
         *(f"stage {stage.name}" for module in list(sys.modules.values()) for stage in _stages_of(module)),
         *(f"mode {mode.words}" for mode in MODES),
         *(f"format {name}" for name in EXPORTS),
+        *(f"masked {name}" for name in MASKED),
+        *(f"format {TEXT} of {rows}" for rows in get_args(TextRows)),
         *(_tagger(tagger, None) for tagger in taggers),
         *(_tagger(tagger, "dolma") for tagger in taggers if tagger.dolma or tagger.dolma_files),
     }
@@ -95,7 +99,9 @@ def _place(frame: FrameType) -> str:
 def _of_datasets(corpus: Corpus) -> Iterator[str]:
     for dataset, values in zip(corpus.config.datasets, corpus.settings.values["datasets"], strict=True):
         if is_export(values):
-            yield f"format {values['format']}"
+            yield f"{'masked' if is_masked(values) else 'format'} {values['format']}"
+        elif is_text(values):
+            yield f"format {TEXT} of {values['rows']}"
         else:
             yield from (f"mode {mode.words}" for mode in MODES if mode.makes(dataset))  # type: ignore[arg-type]
 

@@ -334,15 +334,18 @@ def test_streams_of_files_as_they_are(tmp_path: Path) -> None:
     [
         ({"documents": ["a"]}, "has none of taggers, dedupe, streams"),
         ({"taggers": [], "dedupe": {}}, "has taggers and dedupe of "),
-        ([1], "no mapping"),
-        ('{"taggers": ["${oc.env:A}"]}', "'${oc.env:A}' is resolved by the toolkit alone"),
+        ([1], "is not a mapping"),
+        ('{"taggers": ["${oc.env:A}"]}', "only the toolkit can resolve '${oc.env:A}'; write its value"),
         ("{", "cannot be read"),
         ({"taggers": "c4_v1"}, "taggers: received 'c4_v1'; valid: a list"),
         ({"taggers": [1]}, "taggers: received 1; valid: a list of texts"),
         ({"streams": [5]}, "streams.0: received 5; valid: a mapping"),
-        ({"documents": ["a/*"], "dedupe": {"paragraphs": 5}}, "a value of another type than the toolkit takes"),
-        ({"streams": [{"documents": ["a/*"], "output": {"min_text_length": "x"}}]}, "a value of another type than"),
-        ({"taggers": ["c4_v1"]}, "no documents that could be a source"),
+        ({"documents": ["a/*"], "dedupe": {"paragraphs": 5}}, "the toolkit does not accept the type of a value"),
+        (
+            {"streams": [{"documents": ["a/*"], "output": {"min_text_length": "x"}}]},
+            "the toolkit does not accept the type",
+        ),
+        ({"taggers": ["c4_v1"]}, "no `documents` can be imported as a source"),
     ],
 )
 def test_what_is_no_configuration_is_refused(tmp_path: Path, config: Any, message: str) -> None:

@@ -5,9 +5,9 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import distribution, requires
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -93,13 +93,13 @@ def install(file: Path, folder: Path) -> Installed:
     lines = described.read_text(encoding="utf-8").splitlines()
     asked = [line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: ")]
     here = Path(sysconfig.get_path("purelib"))
-    for name in {part for package in _closure(asked) for part in _top_names(package)}:
+    for name in {part for package in closure(asked) for part in _top_names(package)}:
         if not (installed.packages / name).exists():
             (installed.packages / name).symlink_to(here / name)
     return installed
 
 
-def _closure(lines: list[str]) -> set[str]:
+def closure(lines: Iterable[str]) -> set[str]:
     """The names of the packages that requirements ask for, and of all that those ask for."""
     found: set[tuple[str, str]] = set()
     left = [(Requirement(line), "") for line in lines]
@@ -109,8 +109,16 @@ def _closure(lines: list[str]) -> set[str]:
             name = canonicalize_name(one.name)
             new = {(name, wanted) for wanted in ("", *one.extras)} - found
             found |= new
-            left += [(Requirement(line), wanted) for _, wanted in new for line in requires(name) or ()]
+            left += [(Requirement(line), wanted) for _, wanted in new for line in _requires(name)]
     return {name for name, _ in found}
+
+
+def _requires(package: str) -> list[str]:
+    """What a package asks for; nothing if it is not installed."""
+    try:
+        return requires(package) or []
+    except PackageNotFoundError:
+        return []
 
 
 def _top_names(package: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from benchmarks.ui_server import serving
 from resources.engine.ray_task import code_digest
 from resources.version import VERSION
+from tests.docs.test_pages import links_of
 from tests.house import PACKAGES, TOP
 from tests.release.installing import SECRET, Dist, Installed, build, install
 
@@ -123,11 +124,7 @@ def test_its_pages_are_there_and_their_links_lead_somewhere(installed: Installed
     assert last == f"They are in {top}"
     assert {"README", "troubleshooting", "formats/dolma", "examples/code"} < {line.split()[0] for line in lines}
     assert installed.run("corpus docs stores", tmp_path) == (TOP / "docs/stores.md").read_text(encoding="utf-8")
-    links = [
-        (page, target)
-        for page in top.rglob("*.md")
-        for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8"))
-    ]
+    links = [(page, target) for page in top.rglob("*.md") for target, _ in links_of(page)]
     assert len(links) > 100
     assert [(page, target) for page, target in links if not (page.parent / target).exists()] == []
 

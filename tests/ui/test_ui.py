@@ -11,9 +11,11 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from benchmarks.group_graph import draw
 from benchmarks.ui_server import Server, serving
 from resources.planning.planner import Status
 from tests.build.small import digests, drive, opened, write_small
+from tests.viewer.browser import chromium, find_chromium
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +115,21 @@ def test_the_viewer_is_beside_the_pages_of_dagster(server: Server) -> None:
         assert b"/corpus/assets/normalized_documents" in answer.read()
     with pytest.raises(HTTPError, match="421"):
         urlopen(Request(f"{server.url}/corpus/", headers={"Host": "elsewhere.example"}), timeout=60)
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (Debian package: chromium)")
+def test_groups_stand_in_the_order_of_the_flow_and_no_arrow_goes_back(
+    server: Server, folder: Path, tmp_path: Path
+) -> None:
+    graph = opened(folder).graph
+    with chromium(tmp_path / "profile") as browser:
+        drawn = draw(browser, server.url, graph.groups())
+    assert drawn.boxes.keys() == {*graph.groups()}
+    read = {(graph[edge.asset].group, stage.group) for stage in graph for edge in stage.inputs}
+    arrows = {(group, reader) for group, reader in read if group != reader}
+    assert [one for one in arrows if not drawn.boxes[one[0]] < drawn.boxes[one[1]]] == []
+    assert len(drawn.arrows) == len(arrows)
+    assert [ends for ends in drawn.arrows if not ends[0] < ends[1]] == []
 
 
 def test_the_pages_render_in_a_browser(server: Server, tmp_path: Path) -> None:

@@ -185,7 +185,9 @@ def _show_summary(out: Console, found: Summary) -> None:
         if found.whole("train") and found.whole("held_out"):
             print_line(out, f"{found.train or 0:,} rows for training, {found.held_out or 0:,} documents held out")
     for dataset in found.datasets:
-        print_line(out, f"{dataset.name}: {dataset.tokens:,} tokens in {dataset.rows:,} rows, {dataset.folder}")
+        # Rows without any token are those of texts.
+        tokens = f"{dataset.tokens:,} tokens in " if dataset.tokens or not dataset.rows else ""
+        print_line(out, f"{dataset.name}: {tokens}{dataset.rows:,} rows, {dataset.folder}")
     for state in Unfinished:
         if names := [_NUMBERS.get(name, name) for name, one in found.unfinished.items() if one is state]:
             print_line(out, f"{state}: {', '.join(names)}")

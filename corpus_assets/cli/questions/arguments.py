@@ -42,7 +42,7 @@ def show(
 
 
 def packing(
-    dataset: str,
+    dataset: Annotated[str, typer.Argument(help="A dataset, or the path of a .len.npy of anybody.")],
     config: ConfigOption = None,
     *,
     length: Annotated[
@@ -63,7 +63,7 @@ def packing(
     as_json: JsonOption = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the table into this .svg or .png file.")] = None,
 ) -> None:
-    """Compare methods of packing on the lengths of a dataset's documents."""
+    """Compare methods of packing on the lengths of a dataset's documents, or of those in a `.len.npy`."""
     from corpus_assets.cli.questions.packing import Asked, run
 
     names = [name for entry in methods or [] for name in entry.split(",") if name]

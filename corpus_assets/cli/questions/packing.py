@@ -10,8 +10,9 @@ from rich.table import Table
 from corpus_assets.cli.console import errors, output, print_json, print_line
 from corpus_assets.cli.questions.packing_plot import drawn, require_drawable, save
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.document_lengths import lengths_of, measured
-from corpus_assets.packing.histogram import ids_in, rule_named, sequences_of
+from corpus_assets.document_lengths import DocumentLengths, lengths_in, lengths_of, measured
+from corpus_assets.export.token_stream import LENGTHS
+from corpus_assets.packing.histogram import LongDocuments, ids_in, rule_named, sequences_of
 from corpus_assets.packing.methods import METHODS, chosen, row_of, tried
 from corpus_assets.packing.packs import lower_bound
 from resources.errors import ConfigError
@@ -51,7 +52,10 @@ def run(config: Path | None, asked: Asked, *, as_json: bool, plot: Path | None) 
     names = chosen(asked.methods)
     if plot is not None:
         require_drawable(plot)
-    found = compared(Corpus.open(config, read_only=True), asked, names)
+    if asked.dataset.endswith(LENGTHS):
+        found = compared_file(Path(asked.dataset), asked, names)
+    else:
+        found = compared(Corpus.open(config, read_only=True), asked, names)
     if plot is not None:
         save(plot, drawn(found.methods, [_words(row) for row in found.methods], _title(found), plot.suffix))
     if as_json:
@@ -68,9 +72,26 @@ def compared(corpus: Corpus, asked: Asked, names: Sequence[str]) -> Comparison:
         raise ConfigError(f"dataset {dataset.name} holds whole documents; --length says how many ids a row has")
     rule = dataset.long_documents if asked.long_documents is None else rule_named(asked.long_documents)
     found = lengths_of(corpus, dataset, lambda words: print_line(errors(), words))
+    return _comparison(dataset.name, (length, depth, rule), found, names)
+
+
+def compared_file(path: Path, asked: Asked, names: Sequence[str]) -> Comparison:
+    """Returns the results for the lengths in a `.len.npy` of anybody; `BadFileError` for a file that holds none."""
+    if asked.length is None:
+        raise ConfigError(f"{path} holds lengths of whole documents; --length says how many ids a row has")
+    rule = "fold" if asked.long_documents is None else rule_named(asked.long_documents)
+    found = DocumentLengths(lengths_in(path), partitions=1, stale=0, counted=0, absent=0)
+    return _comparison(str(path), (asked.length, asked.depth, rule), found, names)
+
+
+def _comparison(
+    name: str, rows: tuple[int, int | None, LongDocuments], found: DocumentLengths, names: Sequence[str]
+) -> Comparison:
+    """Returns the results for lengths. rows: ids of a row, most sequences in one, and what is done with longer ones."""
+    length, depth, rule = rows
     sequences = sequences_of(found.lengths, length, rule)
     return Comparison(
-        dataset=dataset.name,
+        dataset=name,
         sequence_length=length,
         depth=depth,
         long_documents=rule,

@@ -11,9 +11,10 @@ from rich.table import Table
 from corpus_assets import dataset_names as names
 from corpus_assets.cli.console import output, print_json
 from corpus_assets.config.datasets.exports import HDF5
+from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.datasets import exported_datasets, streamed_datasets
-from corpus_assets.export.format import ids_in_files, totals_of
+from corpus_assets.export.format import LEARNED, ids_in_files, totals_of
 from corpus_assets.export.token_stream import sums_by_source
 from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics
 from resources.planning.planner import Planner
@@ -95,7 +96,7 @@ def _streams(corpus: Corpus, planner: Planner) -> Iterator[Counted]:
 
 def _datasets(corpus: Corpus, planner: Planner) -> Iterator[Dataset]:
     exported = {dataset.name for dataset in exported_datasets(corpus.settings.values["datasets"])}
-    for entry in corpus.settings.values["datasets"]:
+    for entry in (one for one in corpus.settings.values["datasets"] if not is_text(one)):
         name: str = entry["name"]
         made, expected = _built(corpus, planner, names.tokens(name))
         given = entry["input"] if isinstance(entry["input"], str) else "files"
@@ -109,7 +110,8 @@ def _datasets(corpus: Corpus, planner: Planner) -> Iterator[Dataset]:
 
 def _of_export(made: list[Partition]) -> Mapping[str, Any]:
     totals = totals_of(made)
-    return {"rows": totals.get("units", 0), "tokens": ids_in_files(totals, totals["dropped"])}
+    counted = {"rows": totals.get("units", 0), "tokens": ids_in_files(totals, totals["dropped"])}
+    return {**counted, "loss_tokens": totals[LEARNED]} if LEARNED in totals else counted
 
 
 def _of_rows(made: list[Partition], sequences: list[Partition]) -> Mapping[str, Any]:

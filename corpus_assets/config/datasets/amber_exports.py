@@ -7,8 +7,10 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from typing_extensions import override
 
 from corpus_assets.config.datasets.export_options import Export
-from corpus_assets.config.datasets.files import Files, Split
+from corpus_assets.config.datasets.files import Files, Split, container
+from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.naming import DATASET
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 
 SourceName = Annotated[
@@ -29,12 +31,13 @@ class AmberSet(Section):
 
 
 def _amber_input(value: Any) -> str:
-    return "split" if isinstance(value, str) else "sets" if isinstance(value, list) else "files"
+    return "sets" if isinstance(value, list) else container(value)
 
 
 AmberInput = Annotated[
     Annotated[Split, Tag("split")]
     | Annotated[Files, Tag("files")]
+    | Annotated[TokenFiles, Tag("tokens")]
     | Annotated[list[AmberSet], Field(min_length=1), Tag("sets")],
     Discriminator(_amber_input),
 ]
@@ -115,7 +118,7 @@ class AmberExport(Export):
         yield from super().problems()
         if self.separator_texts and (self.separator != "after" or self.separator_token is not None):
             yield "`bos_text` and `eos_text` stand in place of a separator; valid with them: no option `separator`"
-        if self.source is not None and not isinstance(self.input, Files):
+        if self.source is not None and not isinstance(self.input, OwnFiles):
             yield f"source is {self.source!r}; valid with files of its own: documents of a split, and sets, have theirs"
         if isinstance(self.input, list):
             if self.weights:

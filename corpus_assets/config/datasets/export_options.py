@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from corpus_assets.config.datasets.files import Files, TextInput
-from corpus_assets.config.datasets.options import Cleaning, Reading
+from corpus_assets.config.datasets.options import TEXTS_ONLY, Cleaning, Reading, with_texts
+from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.config.naming import TOKEN
 
@@ -20,12 +21,14 @@ class Export(Cleaning, Reading):
 
     most_ids: size of the vocabulary up to which the format can hold ids; None: 2^31 - 1.
     keeps_empty: rows of files of its own whose text is empty are documents; else they are bad rows.
+    convention: which ids files say are learned, and how; None for plain texts, of which all are.
     later: options that were added to a format later. Unset ones are in no recipe, so that older files stay fresh.
     """
 
     most_ids: ClassVar[int | None] = None
     keeps_empty: ClassVar[bool] = False
     later: ClassVar[Set[str]] = frozenset()
+    convention: ClassVar[str | None] = None
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="tokens by source; by default those of the documents")
@@ -63,6 +66,9 @@ class Export(Cleaning, Reading):
         """Yields what is wrong with options that are valid each by itself."""
         if isinstance(self.input, Files):
             yield from self.input.problems("text")
+        if isinstance(self.input, TokenFiles):
+            yield from self.input.problems()
+            yield from with_texts(self, {**TEXTS_ONLY, "compat": ("dolma",)})
         if self.separator == "none" and self.separator_token is not None:
             yield f"separator_token is {self.separator_token!r}; valid with `separator: none`: none"
 

@@ -18,6 +18,7 @@ from corpus_assets.config.datasets.document_exports import (
     TorchtitanExport,
 )
 from corpus_assets.config.datasets.export_options import Export
+from corpus_assets.config.datasets.masked import MASKED, MODES, format_of, is_masked, masked_section
 from corpus_assets.config.datasets.window_exports import LitdataExport, MdsExport, ParquetExport
 
 HDF5 = "hdf5"
@@ -70,8 +71,8 @@ def _overlap(split: str, other: str) -> bool:
 
 
 def is_export(entry: Mapping[str, Any]) -> bool:
-    """Returns whether an entry of `datasets` is in a format that is made of a token stream."""
-    return entry.get("format", HDF5) in EXPORTS
+    """Returns whether an entry of `datasets` is in a format of trainers, which is made of a token stream."""
+    return entry.get("format", HDF5) in {*EXPORTS, *MASKED}
 
 
 def makes_as_dolma(entry: Mapping[str, Any]) -> bool:
@@ -81,7 +82,7 @@ def makes_as_dolma(entry: Mapping[str, Any]) -> bool:
 
 def keeps_empty(entry: Mapping[str, Any]) -> bool:
     """Returns whether rows of own files whose text is empty are documents of an entry of `datasets`."""
-    return is_export(entry) and (EXPORTS[entry["format"]].keeps_empty or makes_as_dolma(entry))
+    return is_export(entry) and not is_masked(entry) and (EXPORTS[entry["format"]].keeps_empty or makes_as_dolma(entry))
 
 
 def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,10 +90,10 @@ def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
 
     ValueError for a mode that does not hold plain texts, and for windows in a format of whole documents.
     """
-    mode = entry.get("mode", "lm")
-    if mode != "lm":
-        raise ValueError(f"mode is {mode!r}; valid with `format: {entry['format']}`: none, as it holds plain texts")
-    name = entry["format"]
+    mode, name = entry.get("mode", "lm"), entry["format"]
+    valid = [*(["none"] if name in EXPORTS else []), *(MODES if name in MASKED else [])]
+    if mode != "lm" or name not in EXPORTS:
+        raise ValueError(f"mode is {mode!r}; valid with `format: {name}`: {', '.join(valid)}")
     if "sequence_length" in entry and "sequence_length" not in EXPORTS[name].model_fields:
         why = "its key is window" if name == "amber" else "it holds documents uncut: the trainer cuts them"
         raise ValueError(f"sequence_length is not valid with `format: {name}`: {why}")
@@ -101,9 +102,9 @@ def of_texts(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def format_name(section: Export) -> str:
     """Returns the name of a section's format in corpus.yaml."""
-    return next(name for name, known in EXPORTS.items() if known is type(section))
+    return format_of(type(section))
 
 
 def export_section(values: Mapping[str, Any]) -> Export:
     """Returns the section for values that were checked before, or for the part of them that files depend on."""
-    return EXPORTS[values["format"]].model_construct(None, **values)
+    return masked_section(values) if is_masked(values) else EXPORTS[values["format"]].model_construct(None, **values)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag
 
+from corpus_assets.config.datasets.token_files import TokenFiles, reads_tokens
 from corpus_assets.config.file_formats import Csv, Extractor, Format
-from corpus_assets.config.naming import FILE, MESSAGE_KEY, ROW_KEY
-from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
-from corpus_assets.config.section import Bytes, Location, Section
-from corpus_assets.config.sections import FollowLinks, Globs, Hidden, MaxBadRows, MayBeEmpty
+from corpus_assets.config.naming import MESSAGE_KEY, ROW_KEY
+from corpus_assets.config.own_files import OwnFiles
+from corpus_assets.config.section import Bytes
 
 Shape = Literal["text", "pair", "conversation", "preference"]
 Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
@@ -39,14 +39,9 @@ PromptKey = Annotated[
 ]
 
 
-class Files(Section):
+class Files(OwnFiles):
     """Files that one dataset reads by itself: texts, pairs, conversations or preferences in any input format."""
 
-    location: Annotated[Location, FILE] = Field(description=LOCATION.format("the files"))
-    s3: S3Access | None = Field(None, description="access to the object store of an `s3://` location")
-    glob: Annotated[Globs, FILE] = Field(
-        "**/*", description="which files below `location`; `*` matches within a folder, `**` across folders"
-    )
     format: Format = Field("auto", description="`auto`: by suffix and content")
     csv: Csv = Csv()
     extractor: Extractor = None
@@ -71,21 +66,7 @@ class Files(Section):
         description="numbers instead of texts: as written in the JSON; or as Python's `str` writes them (1e-05), "
         "also booleans (True); then 0 and false in JSON lines count as texts only in messages, as in Cerebras",
     )
-    on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its file")
-    on_bad_file: Literal["fail", "skip"] = Field(
-        "fail", description="fail a file that cannot be read, or continue without it and count it"
-    )
-    max_bad_rows: MaxBadRows = 0.5
-    may_be_empty: MayBeEmpty = False
-    follow_links: FollowLinks = False
-    hidden: Hidden = False
     longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
-    licence: str | None = Field(None, description="licence of the texts, for the record")
-
-    @model_validator(mode="after")
-    def _fits(self) -> "Files":
-        require_object_store(self.location, self.s3)
-        return self
 
     @property
     def prompt_keys(self) -> tuple[str, ...]:
@@ -116,8 +97,22 @@ class Files(Section):
                 yield f"input: {name} is not read: the files hold {WORDS[shape]}; valid: {valid}"
 
 
-def _container(value: Any) -> str:
+def container(value: Any) -> str:
+    """Returns what an input is: `split`, `files` or `tokens`."""
+    if isinstance(value, str):
+        return "split"
+    return "tokens" if isinstance(value, TokenFiles) or reads_tokens({"input": value}) else "files"
+
+
+def _container_of_texts(value: Any) -> str:
     return "split" if isinstance(value, str) else "files"
 
 
-TextInput = Annotated[Annotated[Split, Tag("split")] | Annotated[Files, Tag("files")], Discriminator(_container)]
+TextsAlone = Annotated[
+    Annotated[Split, Tag("split")] | Annotated[Files, Tag("files")], Discriminator(_container_of_texts)
+]
+"""The input of what needs texts."""
+TextInput = Annotated[
+    Annotated[Split, Tag("split")] | Annotated[Files, Tag("files")] | Annotated[TokenFiles, Tag("tokens")],
+    Discriminator(container),
+]

@@ -9,17 +9,15 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, JsonValue, Tag
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 from typing_extensions import override
 
-from corpus_assets.config.datasets.cerebras_names import clear_names, mode_named, without_unread
-from corpus_assets.config.datasets.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.options import DatasetSection, Packed, Templated, Texts, Turns, Windows
 from corpus_assets.config.naming import MARKER, ROLE, TEMPLATE_VALUE, TOKEN
 from corpus_assets.config.section import Share, written_day
 
-__all__ = ["SECTIONS", "Dataset", "DatasetSection", "Files", "dataset_section", "default_datasets"]
+__all__ = ["SECTIONS", "AnyRows", "DatasetSection", "dataset_section"]
 
 DEFAULT_PROMPT_LENGTH = 512
 SHORTEST_FIM_ROW = 8
@@ -227,50 +225,8 @@ SECTIONS: Mapping[str, type[DatasetSection]] = {
     get_args(section.model_fields["mode"].annotation)[0]: section for section in get_args(AnyRows)
 }
 """The section of every mode, by the mode's name in corpus.yaml."""
-_CEREBRAS_NAMES = {section.cerebras_name: mode for mode, section in SECTIONS.items() if section.cerebras_name}
-_PACKED_BY_TEXT = [mode for mode, section in SECTIONS.items() if "packing_text" in section.cerebras_values]
-
-
-def _named(entry: Any) -> Any:
-    """Returns an entry of `datasets` with our names and a mode, on top of the values of its profile."""
-    if not isinstance(entry, dict):
-        return entry
-    if is_export(entry):
-        return of_texts(entry)
-    if entry.get("format", HDF5) != HDF5:
-        raise ValueError(f"format is {entry['format']!r}; valid: {', '.join([HDF5, *EXPORTS])}")
-    mode = mode_named(entry.get("mode", "lm"), _CEREBRAS_NAMES)
-    section = SECTIONS.get(mode) if isinstance(mode, str) else None
-    if section is None or section.cerebras_name is None or entry.get("compat") != "cerebras":
-        return {"mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
-    entry = without_unread(entry, section.model_fields.keys() - section.cerebras_ignores)
-    named = {**section.cerebras_values, "mode": "lm", **clear_names(entry, _CEREBRAS_NAMES, _PACKED_BY_TEXT)}
-    if isinstance(named.get("input"), dict):
-        named["input"] = {**section.cerebras_files, **named["input"]}
-    return named
-
-
-def _family(value: Any) -> str:
-    return "export" if is_export(value if isinstance(value, dict) else {"format": value.format}) else "rows"
-
-
-Dataset = Annotated[
-    Annotated[Annotated[AnyRows, Field(discriminator="mode")], Tag("rows")]
-    | Annotated[Annotated[AnyExport, Field(discriminator="format")], Tag("export")],
-    Discriminator(_family),
-    BeforeValidator(_named),
-]
 
 
 def dataset_section(values: Mapping[str, Any]) -> DatasetSection:
     """Returns the section for values that were checked before, or for the part of them that rows depend on."""
     return SECTIONS[values["mode"]].model_construct(None, **values)
-
-
-def default_datasets() -> list[Dataset]:
-    """Returns train without the holdout's texts, validation and test."""
-    return [
-        LMDataset(name="train", input="decontaminated_train"),
-        LMDataset(name="validation", input="validation"),
-        LMDataset(name="test", input="test"),
-    ]

@@ -4,12 +4,13 @@ The functions that clean, cut and pack take these sections, so they work for eve
 """
 
 from collections.abc import Iterator, Mapping, Set
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 from typing_extensions import override
 
 from corpus_assets.config.datasets.files import Files, Shape, TextInput
+from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.config.naming import FILE
 from corpus_assets.config.section import Bytes, Name, Section, Share, Template
@@ -48,6 +49,18 @@ class StrippedCleaning(Cleaning):
     """The same, without white space at both ends of the cleaned text."""
 
     strips: ClassVar[bool] = True
+
+
+TEXTS_ONLY: Final[Mapping[str, tuple[Any, ...]]] = {"ftfy": (), "wikitext": ()}
+"""Options that change texts, each with the values that do; without any, all but the default."""
+
+
+def with_texts(section: Section, options: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
+    """Yields the options of a dataset of token files that need texts. options: as `TEXTS_ONLY`."""
+    for name, values in options.items():
+        field, found = type(section).model_fields.get(name), getattr(section, name, None)
+        if field is not None and (found in values if values else found != field.default):
+            yield f"{name} is {found!r}; valid with an input of ids: none, as there are no texts"
 
 
 class Reading(Section):
@@ -129,6 +142,13 @@ class Learned(DatasetSection):
             yield f"minimum_length is {self.minimum_length}; valid: at most {most}"
 
 
+_TEXTS_ONLY = {
+    **TEXTS_ONLY,
+    **dict.fromkeys(("compat", "split_text", "remove_bos_in_pieces", "keep_empty", "packing_text"), ()),
+    "mode": ("fim",),
+}
+
+
 class Texts(Learned):
     """Rows of texts: documents of the corpus, or texts in files of the dataset's own."""
 
@@ -160,6 +180,9 @@ class Texts(Learned):
     @override
     def problems(self) -> Iterator[str]:
         yield from super().problems()
+        if isinstance(self.input, TokenFiles):
+            yield from self.input.problems()
+            yield from with_texts(self, _TEXTS_ONLY)
         if self.weights is not None and not isinstance(self.input, str):
             yield "weights go with a split of the corpus; files of its own are weighed in a trainer's format only"
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from corpus_assets.config.corpus_config import CorpusConfig
-from corpus_assets.config.datasets.modes import Files
+from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.reading.changes import with_changes
 from corpus_assets.config.reading.faults import faults, shown
 from corpus_assets.config.reading.profiles import PROFILES
@@ -109,7 +109,7 @@ def _check_places(config: CorpusConfig, file: Path) -> None:
     """Raises `ConfigError` if the store contains a folder of raw files or a list, or lies inside one."""
     given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
     given |= {
-        f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, Files)
+        f"datasets.{n}.input": d.input.location for n, d in enumerate(config.datasets) if isinstance(d.input, OwnFiles)
     }
     given |= {f"benchmarks.{place}": benchmark.location for place, benchmark in enumerate(config.benchmarks)}
     given |= {"remove": config.remove.location} if config.remove else {}

@@ -40,10 +40,10 @@ def write(task: Task, build: Build[MdsExport], parts: Iterable[Documents], files
     """Writes the shards of one partition into a folder of its own, with their index."""
     for documents in parts:
         shards = [*_shards(task, build, documents, files)]
-        task.save_bytes(build.path(f"{documents.key}/{INDEX}"), _index(shards))
+        task.save_bytes(build.path(f"{documents.key}/{INDEX}"), index_of(shards))
 
 
-def finish(task: Task, build: Build[MdsExport], made: Sequence[Partition]) -> None:
+def finish(task: Task, build: Build[Any], made: Sequence[Partition]) -> None:
     """Writes the index over the shards of all folders."""
     shards = []
     for partition in made:
@@ -51,14 +51,15 @@ def finish(task: Task, build: Build[MdsExport], made: Sequence[Partition]) -> No
         for shard in partition.json(INDEX)["shards"]:
             moved = {name: shard[name] and _moved(shard[name], folder) for name in ("raw_data", "zip_data")}
             shards.append(shard | moved)
-    task.save_bytes(build.path(INDEX), _index(shards))
+    task.save_bytes(build.path(INDEX), index_of(shards))
 
 
 def _moved(file: Described, folder: str) -> Described:
     return file | {"basename": f"{folder}{file['basename']}"}
 
 
-def _index(shards: list[Described]) -> bytes:
+def index_of(shards: list[Described]) -> bytes:
+    """Returns the index over shards."""
     return json.dumps({"version": VERSION, "shards": shards}, sort_keys=True).encode()
 
 
@@ -81,10 +82,10 @@ def _shards(task: Task, build: Build[MdsExport], documents: Documents, files: Fi
     layout, units, reader = _Layout(section), Units.of(section, documents, files), IdReader(documents, IDS)
     stored = layout.stored(units.sizes)
     for number, (first, end) in enumerate(runs(stored + 4, section.size_limit - layout.empty_bytes)):
-        raw = last = _StoredFile(f"shard.{number:05}.mds", section.hashes)
+        raw = last = StoredFile(f"shard.{number:05}.mds", section.hashes)
         blocks = raw.through(layout.blocks(stored[first:end], units.sizes[first:end], reader))
         if section.compression:
-            last = _StoredFile(f"{raw.name}.zstd", section.hashes)
+            last = StoredFile(f"{raw.name}.zstd", section.hashes)
             size = layout.empty_bytes + int((stored[first:end] + 4).sum())
             blocks = last.through(_compressed(blocks, section.compression, size))
         place = units.place(build.path(f"{documents.key}/{last.name}"), first, end)
@@ -162,7 +163,7 @@ def _compressed(blocks: Blocks, compression: str, size: int) -> Iterator[bytes]:
 
 
 @dataclass
-class _StoredFile:
+class StoredFile:
     """Counts and hashes a file on its way."""
 
     name: str

@@ -30,18 +30,18 @@ def write(task: Task, build: Build[OlmoExport], parts: Parts, files: Files) -> N
                 for block in group.blocks(dtype):
                     out.write(block.data)
             with task.binary(f"{path}.csv.gz") as out:
-                for stored in _compressed(_lines(group)):
+                for stored in compressed(_lines(group)):
                     out.write(stored)
             files.add(f"{path}.npy", group, id_=begin)
             begin += group.ids
 
 
-def read(file: BinaryIO, build: Build[OlmoExport]) -> Iterator[NDArray[Any]]:
+def read(file: BinaryIO, build: Build[Any]) -> Iterator[NDArray[Any]]:
     """Yields the ids of a `.npy`."""
     return plain_ids(file, build.id_type.newbyteorder("<"))
 
 
-def _compressed(contents: Iterable[bytes]) -> Iterator[bytes]:
+def compressed(contents: Iterable[bytes]) -> Iterator[bytes]:
     """Yields contents as one gzip stream, whose header has no name and no time."""
     compress = zlib.compressobj(GZIP_LEVEL, wbits=zlib.MAX_WBITS | 16)
     yield from map(compress.compress, contents)

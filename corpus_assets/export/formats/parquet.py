@@ -37,27 +37,28 @@ def write(task: Task, build: Build[ParquetExport], parts: Iterable[Documents], f
         units, reader = Units.of(section, documents, files), IdReader(documents, np.int32)
         for number, (first, end) in enumerate(runs(units.sizes, section.file_ids)):
             path = build.path(f"{documents.key}-{number:05}.parquet")
-            with task.binary(path) as file, _opened(file, schema) as rows:
+            with task.binary(path) as file, opened_rows(file, schema) as rows:
                 for start, stop in runs(units.sizes[first:end], GROUP_IDS):
                     rows.write_table(_table(schema, units, reader, first + start, first + stop))
             files.places.append(units.place(path, first, end))
 
 
-def _opened(file: BinaryWriter, schema: Any) -> Any:
+def opened_rows(file: BinaryWriter, schema: Any) -> Any:
+    """Returns a writer of tables of a schema."""
     # Ids split into first, second ... bytes are compressed in half the time, and by a fifth more.
-    lists = [f"{name}.list.element" for name in schema.names if schema.field(name).type == IDS]
+    of_ids = [f"{name}.list.element" for name in schema.names if schema.field(name).type == IDS]
     return pq.ParquetWriter(
-        _Sink(file),
+        Sink(file),
         schema,
         compression="zstd",
         compression_level=1,
         use_dictionary=["source"] if "source" in schema.names else False,
-        column_encoding=dict.fromkeys(lists, "BYTE_STREAM_SPLIT"),
+        column_encoding=dict.fromkeys(of_ids, "BYTE_STREAM_SPLIT"),
         write_page_checksum=True,
     )
 
 
-class _Sink:
+class Sink:
     """A file as pyarrow writes to one."""
 
     closed = False
@@ -75,13 +76,14 @@ class _Sink:
 def _table(schema: Any, units: Units, reader: IdReader, first: int, end: int) -> Any:
     """Returns a range of the units, which is a row group, as rows."""
     ends = (units.starts[first : end + 1] - units.starts[first]).astype(np.int32)
-    columns = {"input_ids": lambda: _lists(ends, reader.read(int(ends[-1])))}
-    columns["position_ids"] = lambda: _lists(ends, units.positions(first, end))
+    columns = {"input_ids": lambda: lists(ends, reader.read(int(ends[-1])))}
+    columns["position_ids"] = lambda: lists(ends, units.positions(first, end))
     columns["source"] = lambda: _sources(units.documents, first, end)
     return pa.Table.from_arrays([columns[name]() for name in schema.names], schema=schema)
 
 
-def _lists(ends: Any, values: Any) -> Any:
+def lists(ends: Any, values: Any) -> Any:
+    """Returns a column of lists. ends: int32 (rows + 1,), where in the values each begins, and the last one ends."""
     return pa.ListArray.from_arrays(numbers(ends), numbers(values))
 
 
@@ -91,14 +93,14 @@ def _sources(documents: Documents, first: int, end: int) -> Any:
     return strings(names).take(numbers(places))
 
 
-def read(file: BinaryIO, _: Build[ParquetExport]) -> Iterator[NDArray[Any]]:
+def read(file: BinaryIO, _: Build[Any]) -> Iterator[NDArray[Any]]:
     """Yields the ids of a file, those of up to `READ_ROWS` rows at a time."""
     rows = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
     for batch in rows.iter_batches(READ_ROWS, columns=["input_ids"], use_threads=False):
         yield np.from_dlpack(batch.column(0).flatten())  # `to_numpy` loads pandas.
 
 
-def finish(task: Task, build: Build[ParquetExport], made: Sequence[Partition]) -> None:
+def finish(task: Task, build: Build[Any], made: Sequence[Partition]) -> None:
     """Writes the card of the dataset, which tells `load_dataset` its split and its files."""
     split = SPLITS.get(str(build.section.input), "train")
     places = [place for partition in made for place in places_of(partition)]

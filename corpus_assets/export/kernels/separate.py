@@ -11,9 +11,10 @@ _USUAL = [
     f"{read_only('uint16')}, UniTuple(int64[::1], 2), UniTuple(int64[::1], 2), {out}[::1], int64[::1]"
     for out in ("uint16", "uint32")
 ]
+_MASKS = f"{read_only('uint8')}, UniTuple(int64[::1], 2), UniTuple(int64[::1], 2), uint8[::1], int64[::1]"
 
 
-@ahead(*_USUAL)
+@ahead(*_USUAL, _MASKS)
 @kernel
 def separate(
     data: NDArray[Any],

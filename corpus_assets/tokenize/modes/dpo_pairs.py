@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_assets.tokenize.modes.chat.alignment import ASKING_ROLES, NAMES
-from corpus_assets.tokenize.modes.chat.input import without_nulls
+from corpus_assets.tokenize.modes.chat.input import messages_without_nulls
 from resources.errors import CorpusError
 from resources.formats.examples import Example, Messages
 
@@ -105,7 +105,7 @@ def pair_of(example: Example, roles: Roles) -> Pair:
         raise UnusablePairError("empty_response")
     if not prompt and isinstance(chosen, str) and isinstance(rejected, str):
         prompt, chosen, rejected = _cut_shared_prompt(chosen, rejected, roles.assistant)
-    opening = without_nulls(_messages(prompt, roles.user)) if prompt else []
+    opening = messages_without_nulls(_messages(prompt, roles.user)) if prompt else []
     pair = Pair(_dialogue(opening, chosen, roles), _dialogue(opening, rejected, roles))
     for messages in (pair.chosen, pair.rejected):
         answer = messages[-1]
@@ -163,7 +163,7 @@ def _reference_speaker_end(text: str, assistant: str) -> int:
 
 
 def _dialogue(opening: Messages, answer: str | Messages, roles: Roles) -> Messages:
-    messages = without_nulls(_messages(answer, roles.assistant))
+    messages = messages_without_nulls(_messages(answer, roles.assistant))
     begins = [message["role"] for message in messages[:1]] == [roles.assistant]
     continues = begins or all(message["role"] != roles.user for message in messages)
     return opening + messages if continues else messages

@@ -26,7 +26,7 @@ from corpus_assets.tokenize.modes.fim_transform import (
     turns_bos_off,
 )
 from corpus_assets.tokenize.modes.lm import LM_REASONS, lm_rows_over_files
-from corpus_assets.tokenize.modes.mode import IdentifiedText, Mode, Tools, texts_of
+from corpus_assets.tokenize.modes.mode import IdentifiedText, MaskedBatch, Mode, Tools, texts_of
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import TEXTS
 from corpus_assets.tokenize.token_starts import token_starts
@@ -54,9 +54,17 @@ def fim_documents(
     discarded; `kinds` counts the lists as fim_psm, fim_spm, fim_none.
     """
     transform = _DocumentTransform(tokenizer, section, statistics, decisions or KeyedDecisions.of(section))
+    yield from (transform.lists(batch)[0] for batch, _ in _batches(documents, section, statistics))
+
+
+def _batches(
+    documents: Iterable[IdentifiedText], section: FIMDataset, statistics: Statistics
+) -> Iterator[tuple[list[IdentifiedText], list[int]]]:
+    """Yields cleaned documents that have a text, with their numbers among all that were read."""
     batch: list[IdentifiedText] = []
+    numbers: list[int] = []
     characters = 0
-    for document in documents:
+    for number, document in enumerate(documents):
         text = clean(document.text, section)
         statistics.processed_files += 1
         statistics.sources.read(document.source)
@@ -66,12 +74,30 @@ def fim_documents(
             statistics.sources.skip()
             continue
         batch.append(document._replace(text=text))
+        numbers.append(number)
         characters += len(text)
         if characters >= BATCH_CHARACTERS:
-            yield transform.lists(batch)
-            batch, characters = [], 0
+            yield batch, numbers
+            batch, numbers, characters = [], [], 0
     if batch:
-        yield transform.lists(batch)
+        yield batch, numbers
+
+
+def masked_documents(
+    section: FIMDataset, documents: Iterable[IdentifiedText], tools: Tools, most: int
+) -> Iterator[MaskedBatch]:
+    """Yields documents of at most `most` ids after the transform, with their end-of-text ids; all of it is learned."""
+    tokenizer, statistics = tools.tokenizer, tools.statistics
+    end = [] if tokenizer.eos_id is None else [tokenizer.eos_id]
+    section = section.model_copy(update={"sequence_length": most - len(end)})
+    transform = _DocumentTransform(tokenizer, section, statistics, KeyedDecisions.of(section))
+    for batch, numbers in _batches(documents, section, statistics):
+        lists, counts = transform.lists(batch)
+        ids = np.insert(lists.ids, lists.offsets[1:], end[0]) if end else lists.ids
+        tokens = Ragged(ids, lists.offsets + len(end) * np.arange(len(lists.offsets)))
+        masks = Ragged(np.ones_like(tokens.ids), tokens.offsets)
+        statistics.add_lengths(tokens.lengths)
+        yield MaskedBatch(tokens, masks, np.repeat(np.array(numbers, np.int64), counts))
 
 
 class _Unit(NamedTuple):
@@ -97,8 +123,8 @@ class _DocumentTransform:
         # Three control ids, and a few more that come from cutting inside tokens.
         self._piece = self._length - self._control.begin.size - 3 - self._length // 32
 
-    def lists(self, documents: Sequence[IdentifiedText]) -> Ragged:
-        """Returns the lists of the documents, in order."""
+    def lists(self, documents: Sequence[IdentifiedText]) -> tuple[Ragged, list[int]]:
+        """Returns the lists of the documents, in order, and how many each has."""
         whole = [_Unit(document.identity, 0, document.text) for document in documents]
         tried = iter(self._encode([unit for unit in whole if self._may_fit(unit)]))
         results = [next(tried) if self._may_fit(unit) else None for unit in whole]
@@ -108,9 +134,10 @@ class _DocumentTransform:
         groups = iter([[next(encoded) for _ in group] for group in pieces])
         kept = [[result] if result and self._fits(result) else next(groups) for result in results]
         chosen = [result for group in kept for result in group]
-        self._statistics.sources.divide([*map(len, kept)])
+        counts = [*map(len, kept)]
+        self._statistics.sources.divide(counts)
         self._statistics.kinds.update(kind for kind, _ in chosen)
-        return Ragged.of(ids for _, ids in chosen)
+        return Ragged.of(ids for _, ids in chosen), counts
 
     def _may_fit(self, unit: _Unit) -> bool:
         return len(unit.text) <= SPELLED_OUT * self._length
@@ -214,5 +241,6 @@ FIM = Mode(
     layout=TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    masked=masked_documents,
     reasons=LM_REASONS,
 )

@@ -254,7 +254,13 @@ def _rows_over_files(
 ) -> Iterator[Iterator[Ids]]:
     tokenizer, statistics = tools.tokenizer, tools.statistics
     batches = (encode_texts(texts_of(file, statistics), tokenizer, section, statistics) for file in files)
-    return lm_rows_over_files(batches, section, tokenizer.eos_id, tokenizer.pad_id, statistics, decode=tokenizer.decode)
+    return _rows_of_ids(section, batches, tools)
+
+
+def _rows_of_ids(section: LMDataset, files: Iterable[Iterable[Ragged]], tools: Tools) -> Iterator[Iterator[Ids]]:
+    tokenizer = tools.tokenizer
+    eos_id, pad_id = tokenizer.eos_id, tokenizer.pad_id
+    return lm_rows_over_files(files, section, eos_id, pad_id, tools.statistics, decode=tokenizer.decode)
 
 
 LM = Mode(
@@ -263,5 +269,6 @@ LM = Mode(
     layout=TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    rows_of_ids=_rows_of_ids,
     reasons=LM_REASONS,
 )

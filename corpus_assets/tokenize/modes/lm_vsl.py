@@ -7,6 +7,7 @@ restart in each. Nothing is carried from one document to another (docs/formats/c
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,8 +155,7 @@ def _rows_over_files(
     section: VSLDataset, files: Sequence[Iterable[IdentifiedText]], tools: Tools
 ) -> Iterator[Iterator[Ids]]:
     """Yields the rows of each file: nothing but the generator of short sequences goes on from one to the next."""
-    tokenizer, statistics = tools.tokenizer, tools.statistics
-    builder = VSLBuilder(section, tokenizer.eos_id, tokenizer.pad_id, statistics, decode=tokenizer.decode)
+    tokenizer, statistics, builder = tools.tokenizer, tools.statistics, _builder(section, tools)
 
     def rows(documents: Iterable[IdentifiedText]) -> Iterator[Ids]:
         for chunk in chunked(documents, lambda document: utf8_length(document.text), section.packing_text):
@@ -165,11 +165,22 @@ def _rows_over_files(
     return map(rows, files)
 
 
+def _rows_of_ids(section: VSLDataset, files: Iterable[Iterable[Ragged]], tools: Tools) -> Iterator[Iterator[Ids]]:
+    builder = _builder(section, tools)
+    return (chain(builder.rows(file), builder.finish()) for file in files)
+
+
+def _builder(section: VSLDataset, tools: Tools) -> VSLBuilder:
+    tokenizer = tools.tokenizer
+    return VSLBuilder(section, tokenizer.eos_id, tokenizer.pad_id, tools.statistics, decode=tokenizer.decode)
+
+
 LM_VSL = Mode(
     section=VSLDataset,
     words="Packed documents",
     layout=PACKED_TEXTS,
     rows=_rows,
     rows_over_files=_rows_over_files,
+    rows_of_ids=_rows_of_ids,
     reasons=(*LM_REASONS, "long_document"),
 )

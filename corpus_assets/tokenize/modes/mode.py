@@ -4,9 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from corpus_assets.config.datasets.modes import DatasetSection
 from corpus_assets.tokenize.counts.statistics import Statistics
-from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import Layout
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.formats.examples import Example
@@ -28,6 +31,18 @@ def texts_of(documents: Iterable[IdentifiedText], statistics: Statistics) -> Ite
         statistics.sources.read(document.source)
         statistics.reading = document.identity
         yield document.text
+
+
+class MaskedBatch(NamedTuple):
+    """Documents before they are packed or padded.
+
+    tokens, masks: ids, and 1 at i where id i + 1 is learned, else 0; the last of each document is ignored.
+    items: int64 (documents,), never falling: of which of the texts or examples that were read each is made.
+    """
+
+    tokens: Ragged
+    masks: Ragged
+    items: NDArray[np.int64]
 
 
 OnFault = Callable[[Example, str], None]
@@ -64,6 +79,9 @@ class Mode(Generic[SectionT, ItemT]):
     check: raises ConfigError for a section, a tokenizer and a chat template that make no rows to learn from.
     rows_over_files: yields the blocks of each of several streams of documents, to be used up one after another; what
         fills no row goes on to the next stream. None: nothing does.
+    masked: yields the documents with their loss masks, of which rows could be made; it takes the most ids of one
+        beside what `rows` takes, and keeps to it as rows do. None: there is no such mask, or no such document.
+    rows_of_ids: the same of documents whose ids are known; None for a mode that needs texts.
     """
 
     section: type[SectionT]
@@ -76,6 +94,8 @@ class Mode(Generic[SectionT, ItemT]):
     control: Callable[[SectionT, Tokenizer, str | None], Collection[str]] = lambda *_: ()
     check: Callable[[SectionT, Tokenizer, str | None], object] = lambda *_: None
     rows_over_files: Callable[[SectionT, Sequence[Iterable[ItemT]], Tools], Iterator[Iterator[Ids]]] | None = None
+    masked: Callable[[SectionT, Iterable[ItemT], Tools, int], Iterator[MaskedBatch]] | None = None
+    rows_of_ids: Callable[[SectionT, Iterable[Iterable[Ragged]], Tools], Iterator[Iterator[Ids]]] | None = None
 
     @property
     def cerebras_name(self) -> str:

@@ -16,7 +16,7 @@ from corpus_assets.config.datasets.options import Cleaning, Turns
 from corpus_assets.tokenize.counts.discarded import of_example, of_text
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chunks import chunked
-from corpus_assets.tokenize.modes.mode import Mode, Tools
+from corpus_assets.tokenize.modes.mode import MaskedBatch, Mode, Tools
 from corpus_assets.tokenize.modes.truncation import Frame, cut_pairs
 from corpus_assets.tokenize.modes.turns import Pair, TurnsError, batches, cleaned, count_sequences, padded_rows, pairs
 from corpus_assets.tokenize.ragged import Ids, Ragged
@@ -29,10 +29,11 @@ Spans = NDArray[np.int64]
 
 
 class _Conversation(NamedTuple):
-    """The usable pairs of an example, all of which are one sequence."""
+    """The usable pairs of an example, all of which are one sequence. number: of the example among those read."""
 
     example: Example
     pairs: list[Pair]
+    number: int
 
 
 def summarization_rows(section: SummarizationDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
@@ -75,11 +76,30 @@ def summarization_vsl_rows(
         yield from packer.finish()
 
 
+def masked_pairs(
+    section: SummarizationDataset, examples: Iterable[Example], tools: Tools, most: int
+) -> Iterator[MaskedBatch]:
+    """Yields pairs of at most `most` ids, before they are padded; otherwise as `summarization_rows`."""
+    builder = _Builder(section, tools, capacity=most, minimum=section.minimum_length)
+    for batch in batches(_single_pairs(examples, section, tools.statistics)):
+        yield builder.masked(batch)
+
+
+def masked_turns(
+    section: SummarizationVSLDataset, examples: Iterable[Example], tools: Tools, most: int
+) -> Iterator[MaskedBatch]:
+    """Yields conversations of at most `most` ids, before they are packed; otherwise as `summarization_vsl_rows`."""
+    minimum = section.minimum_length + 1
+    builder = _Builder(section, tools, capacity=most, minimum=minimum, ends_prompts=section.eos_after_prompt)
+    for batch in batches(_conversations(examples, section, tools.statistics)):
+        yield builder.masked(batch)
+
+
 def _single_pairs(
     examples: Iterable[Example], cleaning: Cleaning, statistics: Statistics
 ) -> Iterator[tuple[_Conversation, int]]:
     """Yields every usable pair by itself, with its characters; the others are counted as discarded."""
-    for example in examples:
+    for number, example in enumerate(examples):
         for pair in _pairs_or_none(example, statistics):
             statistics.processed_files += 1
             prompt, completion = cleaned(pair, cleaning, statistics)
@@ -87,14 +107,14 @@ def _single_pairs(
                 shown = of_text(f"{example.source}/{example.id}", prompt or completion)
                 statistics.discard_document(missing, shown=[shown])
             else:
-                yield _Conversation(example, [(prompt, completion)]), len(prompt) + len(completion)
+                yield _Conversation(example, [(prompt, completion)], number), len(prompt) + len(completion)
 
 
 def _conversations(
     examples: Iterable[Example], cleaning: Cleaning, statistics: Statistics
 ) -> Iterator[tuple[_Conversation, int]]:
     """Yields the usable pairs of every conversation that has any, with their characters."""
-    for example in examples:
+    for number, example in enumerate(examples):
         given = [cleaned(pair, cleaning, statistics) for pair in _pairs_or_none(example, statistics)]
         statistics.processed_files += bool(given)
         kept = [pair for pair in given if not _missing(*pair)]
@@ -105,7 +125,8 @@ def _conversations(
             if missing := _missing(*pair):
                 statistics.drop(missing, 1, 0)
         if kept:
-            yield _Conversation(example, kept), sum(len(prompt) + len(completion) for prompt, completion in kept)
+            size = sum(len(prompt) + len(completion) for prompt, completion in kept)
+            yield _Conversation(example, kept, number), size
 
 
 def _pairs_or_none(example: Example, statistics: Statistics) -> list[Pair]:
@@ -125,7 +146,7 @@ def _missing(prompt: str, completion: str) -> str:
 
 class _Taken(NamedTuple):
     """Pairs that go into sequences: spans (pairs, 2) of ids, whether each is the first of its sequence, whether the end
-    follows it, and how many pairs each sequence has.
+    follows it, how many pairs each sequence has, and which of the conversations it is.
     """
 
     prompts: Spans
@@ -133,6 +154,7 @@ class _Taken(NamedTuple):
     firsts: NDArray[np.bool_]
     ends: NDArray[np.bool_]
     counts: NDArray[np.int64]
+    kept: NDArray[np.int64]
 
 
 class _Builder:
@@ -158,10 +180,16 @@ class _Builder:
 
     def sequences(self, conversations: list[_Conversation]) -> tuple[Ragged, Ragged]:
         """Returns the ids and loss masks of the conversations that are not discarded."""
+        tokens, masks, _ = self.masked(conversations)
+        return tokens, masks
+
+    def masked(self, conversations: list[_Conversation]) -> MaskedBatch:
+        """Returns the same, with the numbers of their examples."""
         prompts = self._tokenizer.encode_batch([prompt for one in conversations for prompt, _ in one.pairs])
         completions = self._tokenizer.encode_batch([text for one in conversations for _, text in one.pairs])
         taken = self._taken(self._spans(prompts), self._spans(completions), conversations)
-        return self._assembled(prompts.ids, completions.ids, taken)
+        numbers = np.array([one.number for one in conversations], np.int64)
+        return MaskedBatch(*self._assembled(prompts.ids, completions.ids, taken), numbers[taken.kept])
 
     def _prefix(self, text: str | None) -> Ids:
         """Returns the ids of a prefix, control tokens matched: it comes from the configuration. No begin-of-text id."""
@@ -210,7 +238,8 @@ class _Builder:
         self._discard("below_minimum_length", before[short], compress(conversations, short))
         counts[short] = 0
         kept &= ~np.repeat(short, np.diff(bounds))
-        return _Taken(prompts[kept], completions[kept], firsts[kept], ends[kept], counts[counts > 0])
+        whole = np.flatnonzero(counts)
+        return _Taken(prompts[kept], completions[kept], firsts[kept], ends[kept], counts[whole], whole)
 
     def _discard(self, reason: str, sizes: NDArray[np.int64], discarded: Iterable[_Conversation]) -> None:
         """Count conversations of these sizes in ids as discarded; the first id of none would have been a label."""
@@ -255,6 +284,7 @@ SUMMARIZATION = Mode(
     words="Prompts and completions",
     layout=ANSWERS,
     rows=summarization_rows,
+    masked=masked_pairs,
     reasons=REASONS,
 )
 SUMMARIZATION_VSL = Mode(
@@ -262,5 +292,6 @@ SUMMARIZATION_VSL = Mode(
     words="Packed prompts and completions",
     layout=PACKED_ANSWERS,
     rows=summarization_vsl_rows,
+    masked=masked_turns,
     reasons=REASONS,
 )

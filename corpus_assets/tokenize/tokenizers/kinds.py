@@ -22,6 +22,7 @@ from corpus_assets.tokenize.tokenizers.files import (
     needed,
     numbered_tokens,
 )
+from corpus_assets.tokenize.tokenizers.ids_alone import IDS, IDS_JSON, IdsAlone
 from corpus_assets.tokenize.tokenizers.library import LibraryBackend
 from corpus_assets.tokenize.tokenizers.sentencepiece_model import SentencePieceBackend
 from resources.errors import BadFileError, ConfigError
@@ -37,6 +38,8 @@ def make_backend(files: Mapping[str, bytes], kind: str, config: Json, *, fast_t5
 
     fast_t5: a SentencePiece model is read as transformers' fast class of T5 does.
     """
+    if kind == IDS:
+        return IdsAlone.of(json_object(files, IDS_JSON))
     if kind == "gpt2":
         return LibraryBackend.of(byte_level_definition(files, GPT2_MERGES, GPT2_TABLE))
     if kind == "sentencepiece":

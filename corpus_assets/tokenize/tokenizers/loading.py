@@ -24,7 +24,7 @@ class TokenizerSpec:
 
     kind: `tokenizer_json` (any file of the tokenizers library), `neox` (the same, with the GPT-NeoX defaults for eos
         and pad), `gpt2` (merges and id table), `huggingface` (the files of a transformers tokenizer) or `sentencepiece`
-        (a model of that library).
+        (a model of that library) or `ids` (a vocabulary without texts).
     eos, pad: a token or an id that replaces the tokenizer's own. A given eos becomes the pad as well, unless pad is
         given too; with `gpt2` pad always equals eos.
     match_special_tokens: text such as `<|endoftext|>` inside a document becomes the control token. Off by default:
@@ -34,7 +34,7 @@ class TokenizerSpec:
         the SentencePiece library, which tokenizers that were stored before have.
     """
 
-    kind: Literal["tokenizer_json", "gpt2", "neox", "huggingface", "sentencepiece"]
+    kind: Literal["tokenizer_json", "gpt2", "neox", "huggingface", "sentencepiece", "ids"]
     eos: str | int | None = None
     pad: str | int | None = None
     match_special_tokens: bool = False

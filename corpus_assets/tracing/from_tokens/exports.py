@@ -57,7 +57,7 @@ def trace_export(corpus: Corpus, name: str, file: str, row: int, position: int) 
     """
     (dataset,) = (known for known in exported_datasets(corpus.settings.values["datasets"]) if known.name == name)
     made, path = _partition(corpus, dataset, file)
-    tokenizer = load_tokenizer_of(built(corpus, dataset.tokenizer, None))
+    tokenizer = load_tokenizer_of(built(corpus, dataset.tokenizer, None), dataset.added_token)
     section = export_section(dataset.values)
     build = Build.of(name, section, tokenizer)
     stream, documents, id_, size = located(corpus, dataset, build, (made, path, row, position))
@@ -153,10 +153,11 @@ def located(
             if place.step:
                 start = (row - place.unit) * place.step
                 return stream, documents, place.id + start, min(place.step, place.ids - start)
-            begins = np.cumsum(documents.sizes) - documents.sizes
-            (first, *_) = np.flatnonzero((documents.numbers == place.document) & (begins == place.id))
+            begins = np.concatenate([[0], np.cumsum(documents.sizes)])[documents.unit_bounds]
+            first = documents.unit_at(place.document, place.id)
+            assert first is not None, f"{path} begins with no document of {stream.name}"
             number = first + row - place.unit
-            return stream, documents, int(begins[number]), int(documents.sizes[number])
+            return stream, documents, int(begins[number]), int(begins[number + 1] - begins[number])
     raise ConfigError(f"row {row}: valid in {path}: 0 to {max(place.unit + place.units for place in places) - 1}")
 
 

@@ -16,11 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
+from corpus_assets.config.datasets.text_exports import is_text
+from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
 from corpus_assets.tokenize.datasets import Dataset
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, origin, shard_of
+from corpus_assets.tracing.tables import documents_that_hold, id_in_stream
+from corpus_assets.tracing.texts.origin import origin_of_row
 from resources.errors import ConfigError, CorpusError
 from resources.formats.examples import decode_example, example_texts
 from resources.formats.hdf5.reader import read_hdf5
@@ -60,11 +64,16 @@ class TooLongError(CorpusError):
 def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int, *, seconds: float = math.inf) -> Sought:
     """Returns the documents that hold the text around one position of a row of dataset `name`, which is built.
 
+    A row of a dataset of texts is of one document, and the position that of a character.
+
     seconds: how long to look for them; `TooLongError` if none was found by then. Raises `ConfigError` for a file, row
     or position that there is not.
     """
     until = time.monotonic() + seconds
     (entry,) = (entry for entry in corpus.settings.values["datasets"] if entry["name"] == name)
+    if is_text(entry):
+        texts, of_row = origin_of_row(corpus, name, file, row, position)
+        return Sought(*texts, [of_row])
     dataset = Dataset(name, entry)
     made, path = _partition(corpus, name, file)
     stored = corpus.partition(dataset.tokenizer, None)
@@ -83,6 +92,9 @@ def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int, *, 
         for part in (ids[max(0, place - AROUND) : place], ids[place : place + 1], ids[place + 1 : place + AROUND])
     )
     around = ids[max(0, place - AROUND) : place + AROUND]
+    if reads_tokens(entry):
+        holding = _given(corpus, dataset, around[~np.isin(around, list(control))].astype(np.int32))
+        return Sought(before, token, after, list(islice(holding, MOST_FOUND)))
     text = _certain(tokenizer.decode(around[~np.isin(around, list(control))]))
     key = None if dataset.shuffled or dataset.carries_over else made.key
     holding = _holding(corpus, dataset, key, (text, until)) if text else iter(())
@@ -128,6 +140,14 @@ def _sequence(channels: dict[str, NDArray[Any]], position: int, control: Collect
     first = max(start for start in starts if start <= position)
     end = min((place for place in (*starts, *marks) if place > position), default=len(inputs))
     return inputs[first:end], position - first
+
+
+def _given(corpus: Corpus, dataset: Dataset, ids: NDArray[np.int32]) -> Iterator[Origin]:
+    """Yields the documents that hold ids, among those that were given in files."""
+    for record in corpus.records(dataset.rows_from).values() if len(ids) else ():
+        stream = corpus.handle(record)
+        for number in documents_that_hold(stream, ids):
+            yield origin(corpus, dataset.name, id_in_stream(stream, number), record.partition, number)
 
 
 def _certain(text: str) -> str:

@@ -14,6 +14,7 @@ from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, places_of
+from corpus_assets.export.masked.documents import targets_of
 from corpus_assets.export.registry import format_of
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -24,12 +25,16 @@ from resources.stage.partition import Partition
 
 @dataclass(frozen=True)
 class Piece:
-    """The ids of a row that are of one document, with its separators. first: position in the row of the first."""
+    """The ids of a row that are of one document, with its separators.
+
+    first: position in the row of the first. learned: whether each id is learned; None for texts, of which all are.
+    """
 
     first: int
     ids: NDArray[np.int64]
     source: str
     id: str
+    learned: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,14 +54,14 @@ def unit_of(corpus: Corpus, name: str, place: tuple[Partition, str, int], start:
     that there is not.
     """
     (dataset,) = (known for known in exported_datasets(corpus.settings.values["datasets"]) if known.name == name)
-    tokenizer = load_tokenizer_of(built(corpus, dataset.tokenizer, None))
+    tokenizer = load_tokenizer_of(built(corpus, dataset.tokenizer, None), dataset.added_token)
     build: Build[Export] = Build.of(name, export_section(dataset.values), tokenizer)
     pieces: list[Piece] = []
     size = at = 0
     for documents, id_, count in _runs(corpus, dataset, build, place):
         first, last = max(0, start - at), min(count, start + most - at)
         if first < last:
-            pieces += _pieces(corpus, documents, id_ + first, last - first, at + first)
+            pieces += _pieces(corpus, documents, (id_ + first, last - first, at + first), masked=dataset.masked)
         at += count
         size += count
     separators = frozenset(one for side in build.separators for one in side)
@@ -91,17 +96,21 @@ def _runs(
         position = low
 
 
-def _pieces(corpus: Corpus, documents: Documents, id_: int, count: int, first: int) -> Iterator[Piece]:
-    """Yields ids of documents, given the place of the first in all of theirs, and how many."""
+def _pieces(corpus: Corpus, documents: Documents, run: tuple[int, int, int], *, masked: bool) -> Iterator[Piece]:
+    """Yields ids of documents. run: the place of the first in all of theirs, how many, and its position in the row."""
+    id_, count, first = run
+    masks = targets_of(documents).data if masked else None
     ends = np.cumsum(documents.sizes)
     table = StreamTable(corpus, documents.stream)
     number = int(np.searchsorted(ends, id_, side="right"))
     while count > 0:
         begin = int(ends[number]) - int(documents.sizes[number])
         start = int(documents.starts[number])
-        own = documents.data[start : start + int(documents.lengths[number])]
+        chosen = slice(start, start + int(documents.lengths[number]))
+        own = documents.data[chosen]
+        learned = masks[chosen][id_ - begin :][:count].astype(np.bool_) if masks is not None else None
         parts = (documents.before, own, documents.after)
         ids = np.concatenate([part.astype(np.int64) for part in parts])[id_ - begin :][:count]
         source, identifier = table.named(int(documents.numbers[number]))
-        yield Piece(first, ids, source, identifier)
+        yield Piece(first, ids, source, identifier, learned)
         id_, count, first, number = id_ + len(ids), count - len(ids), first + len(ids), number + 1

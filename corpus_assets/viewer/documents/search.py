@@ -78,11 +78,11 @@ def _match(look: Look, match: Match) -> dict[str, object]:
 
 
 def _row(look: Look, found: Found) -> dict[str, object]:
-    asset = look.asset_of(found.shard)
+    asset, why = look.asset_of(found.shard), link("why", shard=found.shard, number=found.number)
     return {
         "id": shown_id(found.id, 160),
         "source": found.source,
-        "href": link("documents", asset, found.shard, row=found.number),
-        "why": link("why", shard=found.shard, number=found.number),
+        "href": why if look.holds_ids(found.shard) else link("documents", asset, found.shard, row=found.number),
+        "why": why,
         "place": f"document {found.number:,} of {found.shard}",
     }

@@ -11,6 +11,7 @@ from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.names import Match, named
 from corpus_assets.tracing.origins import Origin
 from corpus_assets.tracing.step import Step, Way
+from corpus_assets.tracing.tables import rows_in
 from corpus_assets.tracing.way import way_of, way_of_document
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import MOST_NAME, RefusedError
@@ -77,9 +78,8 @@ def _ways(asked: Asked, look: Look, seconds: float) -> Iterator[Way]:
 
 def _of_number(look: Look, shard: str, number: int, seconds: float) -> Way:
     made = look.shard(look.asset_of(shard), shard)
-    file = lines_file(made.record)
-    if file is None or number >= (file.rows or 0):
-        raise RefusedError(404, f"{shard} has {file.rows if file else 0} documents; number {number:,} was asked for")
+    if number >= (rows := rows_in(made)):
+        raise RefusedError(404, f"{shard} has {rows} documents; number {number:,} was asked for")
     return way_of_document(look, shard, number, seconds=seconds)
 
 
@@ -123,18 +123,22 @@ def _not_found(asked: Asked, seconds: int) -> str:
 def _shown(view: View, look: Look, way: Way) -> dict[str, Any]:
     ends = list(way.ends())
     shard, number = way.origin.shard, way.number
-    asset = look.asset_of(shard) if shard else ""
     return {
         "id": shown_id(way.origin.id, 300) if number is not None else "a row that gave no document",
         "source": way.origin.source,
         "file": way.origin.file or "gone",
         "row": way.origin.row,
-        "href": link("documents", asset, shard, row=number) if shard and number is not None else "",
+        "href": _lines(look, shard, number) if shard and number is not None else "",
         "ends": [(end.stage, plain(end.reason or ""), seen(end.words)) for end in ends],
         "reached": [stage.removesuffix("_tokens") for stage in way.reached()],
         "unknown": [(stage.removesuffix("_tokens"), seen(words[:1000])) for stage, words in way.unknown().items()],
         "steps": [_step(view, step, _several(way)) for step in way.steps],
     }
+
+
+def _lines(look: Look, shard: str, number: int) -> str:
+    """Returns the address of a document's page; empty where there is none, as only its ids are stored."""
+    return "" if look.holds_ids(shard) else link("documents", look.asset_of(shard), shard, row=number)
 
 
 def _several(way: Way) -> bool:

@@ -167,7 +167,7 @@ def exported_row(view: View, dataset: str, file: TokenFile, row: int, start: int
     unit = unit_of(view.corpus, dataset, (view.handle(file.record), file.path, row), start, POSITIONS)
     found = []
     for piece in unit.pieces:
-        tokens = _tokens(piece.ids, unit.tokenizer, piece.first)
+        tokens = _tokens(piece.ids, unit.tokenizer, piece.first, piece.learned)
         title = document_name(piece.source, piece.id, 160)
         href = way_link(piece.source, piece.id)
         found.append(Shown(title, tokens, href, f"{len(piece.ids):,} tokens of it here"))
@@ -177,7 +177,10 @@ def exported_row(view: View, dataset: str, file: TokenFile, row: int, start: int
         for piece in unit.pieces
         for n, (number, cell_text) in enumerate(_texts(piece.ids, unit.tokenizer))
     ]
-    return ShownRow(facts, found, unit.size, False, ["position", "id", "text"], table)
+    learned = [piece.learned for piece in unit.pieces if piece.learned is not None]
+    if learned:
+        facts.append(("learned of those shown", sum(int(np.count_nonzero(one)) for one in learned)))
+    return ShownRow(facts, found, unit.size, bool(learned), ["position", "id", "text"], table)
 
 
 def _texts(ids: NDArray[Any], tokenizer: Tokenizer) -> list[tuple[int, str]]:

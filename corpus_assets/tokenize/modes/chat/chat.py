@@ -33,7 +33,7 @@ from corpus_assets.tokenize.modes.chat.limited_template import (
 from corpus_assets.tokenize.modes.chat.markers import check_ends, turn_markers
 from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault, names_read
 from corpus_assets.tokenize.modes.chunks import chunked
-from corpus_assets.tokenize.modes.mode import Mode, OnFault, Tools
+from corpus_assets.tokenize.modes.mode import MaskedBatch, Mode, OnFault, Tools
 from corpus_assets.tokenize.modes.turns import TurnsError, batches, count_sequences, padded_rows
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import ANSWERS, PACKED_ANSWERS
@@ -59,7 +59,7 @@ def chat_rows(section: ChatDataset, examples: Iterable[Example], tools: Tools) -
     An unusable example is discarded, counted by reason, and passed to `on_fault` with the fault. ConfigError without a
     chat template.
     """
-    for tokens, masks in _Reader(section, tools).batches(examples):
+    for tokens, masks, _ in _Reader(section, tools, section.sequence_length + 1).batches(examples):
         yield from padded_rows(
             tokens,
             masks,
@@ -72,11 +72,19 @@ def chat_rows(section: ChatDataset, examples: Iterable[Example], tools: Tools) -
 
 def chat_vsl_rows(section: ChatDataset, examples: Iterable[Example], tools: Tools) -> Iterator[Ids]:
     """Yields conversations packed into rows, as int32 blocks (rows, 5, L); otherwise as `chat_rows`."""
-    reader, packer = _Reader(section, tools), VSLPacker(section, tools.tokenizer.pad_id, tools.statistics)
+    reader = _Reader(section, tools, section.sequence_length + 1)
+    packer = VSLPacker(section, tools.tokenizer.pad_id, tools.statistics)
     for chunk in chunked(examples, chunk_bytes, section.packing_text):
-        for tokens, masks in reader.batches(chunk):
+        for tokens, masks, _ in reader.batches(chunk):
             yield from packer.add(tokens, masks)
         yield from packer.finish()
+
+
+def masked_conversations(
+    section: ChatDataset, examples: Iterable[Example], tools: Tools, most: int
+) -> Iterator[MaskedBatch]:
+    """Yields conversations of at most `most` ids, before they are packed or padded; otherwise as `chat_rows`."""
+    yield from _Reader(section, tools, most).batches(examples)
 
 
 def chat_encoder(section: ChatDataset, tokenizer: Tokenizer, template: str | None) -> ChatEncoder:
@@ -103,28 +111,30 @@ def _opened(section: ChatDataset, tokenizer: Tokenizer, template: str | None) ->
 
 
 class _Reader:
-    """Makes sequences that fit a row of examples; what does not is counted."""
+    """Makes sequences of at most `capacity` ids of examples; what does not fit is counted."""
 
-    def __init__(self, section: ChatDataset, tools: Tools) -> None:
+    def __init__(self, section: ChatDataset, tools: Tools, capacity: int) -> None:
+        self._capacity = capacity
         self._encoder = chat_encoder(section, tools.tokenizer, tools.template)
         self._read = names_read(tools.template or tools.tokenizer.chat_template or "")
         self._section = section
         self._statistics = tools.statistics
         self._on_fault: OnFault | None = tools.on_fault
 
-    def batches(self, examples: Iterable[Example]) -> Iterator[tuple[Ragged, Ragged]]:
+    def batches(self, examples: Iterable[Example]) -> Iterator[MaskedBatch]:
         """Yields batches of ids and loss masks."""
         for batch in batches(self._sequences(examples)):
-            tokens = Ragged.of(sequence.ids for sequence in batch)
+            tokens = Ragged.of(sequence.ids for _, sequence in batch)
             # A position is in the loss if its label, the next id, is learned.
-            masks = Ragged.of(np.append(sequence.learned[1:], False) for sequence in batch)
+            masks = Ragged.of(np.append(sequence.learned[1:], False) for _, sequence in batch)
             count_sequences(tokens.lengths, int(masks.ids.sum()), self._statistics)
-            yield tokens, masks
+            yield MaskedBatch(tokens, masks, np.array([number for number, _ in batch], np.int64))
 
-    def _sequences(self, examples: Iterable[Example]) -> Iterator[tuple[ChatSequence, int]]:
-        """Yields sequences, with a measure of their size."""
+    def _sequences(self, examples: Iterable[Example]) -> Iterator[tuple[tuple[int, ChatSequence], int]]:
+        """Yields sequences, each with the number of its example, and with a measure of its size."""
+        read = 0
         for block in template_blocks(examples):
-            for example, texts in zip(block, self._encoded(block), strict=True):
+            for number, (example, texts) in enumerate(zip(block, self._encoded(block), strict=True), read):
                 self._statistics.processed_files += 1
                 try:
                     fitted = [self._fitted(written, _given(whole), example) for written, whole in _given(texts)]
@@ -135,7 +145,8 @@ class _Reader:
                     continue
                 if len(fitted) > 1:
                     self._statistics.kinds[OWN_TEXTS] += len(fitted) - 1
-                yield from ((sequence, sequence.ids.size) for sequence in fitted if sequence is not None)
+                yield from (((number, sequence), sequence.ids.size) for sequence in fitted if sequence is not None)
+            read += len(block)
 
     def _encoded(self, block: Sequence[Example]) -> Iterator[list[_Encoded] | TemplateFault | TurnsError]:
         """Yields the texts of each example with their ids, or the fault for which it has none."""
@@ -175,7 +186,7 @@ class _Reader:
 
     def _fitted(self, written: Written, whole: ChatSequence, example: Example) -> ChatSequence | None:
         fitted = whole
-        capacity, reason = self._section.sequence_length + 1, ""
+        capacity, reason = self._capacity, ""
         if whole.ids.size > capacity:
             fitted, reason = self._truncated(written.talk, whole, capacity)
         if not reason and whole.ids.size < self._section.minimum_length:
@@ -240,6 +251,7 @@ CHAT = Mode(
     words="Conversations",
     layout=ANSWERS,
     rows=chat_rows,
+    masked=masked_conversations,
     control=chat_control,
     check=chat_encoder,
     chosen_by=lambda section: not section.pack,
@@ -251,6 +263,7 @@ CHAT_VSL = Mode(
     words="Packed conversations",
     layout=PACKED_ANSWERS,
     rows=chat_vsl_rows,
+    masked=masked_conversations,
     control=chat_control,
     check=chat_encoder,
     chosen_by=lambda section: section.pack,

@@ -9,7 +9,7 @@ import msgspec
 from corpus_assets.tokenize.modes.chat.encoding import Talk
 from corpus_assets.tokenize.modes.chat.template import Dialogue
 from corpus_assets.tokenize.modes.turns import TurnsError, conversation
-from resources.formats.examples import Example, Messages
+from resources.formats.examples import Example, Messages, without_nulls
 
 LEARNED_KEYS: Final = ("weight", "train", "loss")
 """Keys of a message that say whether it is learned, whatever its role."""
@@ -52,7 +52,7 @@ def talk_of(example: Example, read: Collection[str] | None = None) -> tuple[Talk
     Raises TurnsError: `no_messages`, `no_role`, or one of `INPUT_REASONS`.
     """
     beside = beside_of(example, read)
-    given = without_nulls(conversation(example))
+    given = messages_without_nulls(conversation(example))
     learned = tuple(map(_learned, given))
     before = beside.before(given)
     messages = [*before, *given]
@@ -81,18 +81,12 @@ def _row(example: Example) -> dict[str, msgspec.Raw]:
     return _ROW.decode(example.metadata) if example.metadata else {}
 
 
-def without_nulls(messages: Messages) -> Messages:
+def messages_without_nulls(messages: Messages) -> Messages:
     """Returns messages without the keys that have no value, at any depth, but for a content."""
     return [
-        {key: _without_nulls(value) for key, value in message.items() if value is not None or key == "content"}
+        {key: without_nulls(value) for key, value in message.items() if value is not None or key == "content"}
         for message in messages
     ]
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _learned(message: dict[str, Any]) -> bool | None:
@@ -119,7 +113,7 @@ def _list(row: Mapping[str, msgspec.Raw], key: str) -> list[Any] | None:
     found = _value(row, key)
     if found is not None and not isinstance(found, list):
         raise TurnsError(_bad(key), f"{key} is a {type(found).__name__}; valid: a list, or JSON text of one")
-    return found and [_without_nulls(item) for item in found]
+    return found and [without_nulls(item) for item in found]
 
 
 def _object(row: Mapping[str, msgspec.Raw], key: str) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Formats of masked documents, with a module per format."""

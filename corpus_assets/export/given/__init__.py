@@ -1,0 +1,1 @@
+"""The token streams of files of ids that exist already."""

@@ -1,0 +1,1 @@
+"""Datasets of texts, for trainers that tokenize by themselves: `format: text`."""

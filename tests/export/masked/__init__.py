@@ -1,0 +1,1 @@
+"""Tests of masked documents in the formats of trainers."""
