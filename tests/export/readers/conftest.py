@@ -18,8 +18,23 @@ CONTROL = ["<|im_start|>", "<|im_end|>"]
 """Control tokens of the template that the pages name, `chatml`."""
 
 
+GENERATION = (
+    "{% for message in messages %}{{ '<|im_start|>' + message.role + '\n' }}"
+    "{% if message.role == 'assistant' %}{% generation %}{{ message.content + '<|im_end|>' }}{% endgeneration %}"
+    "{% else %}{{ message.content + '<|im_end|>' }}{% endif %}{{ '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+"""ChatML with marks of what is learned, for tokenizers of transformers."""
 ORACLE = "oracle"
 """The masked dataset of a page in HDF5, which says what is to be learned of it."""
+TALKS = {
+    "name": ORACLE,
+    "mode": "chat",
+    "input": {"location": "raw/chat", "messages_key": "messages"},
+    "chat_template": "generation.jinja",
+    "sequence_length": 4096,
+}
+"""What is to be learned of the conversations that a page gives to trainers as texts."""
 OF_FILES = {"name", "format", "reader", "unit", "columns", "packing"}
 
 
@@ -34,6 +49,9 @@ def corpus_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
         for location, rows in OWN.items():
             for number in range(2):
                 _lines(folder / "raw" / location / f"{number}.jsonl", rows(number))
+        if page == "trl-texts":
+            (folder / "generation.jinja").write_text(GENERATION)
+            datasets.append(TALKS)
         masked = [one for one in datasets if one.get("mode") and "format" in one]
         if masked:
             oracle = {key: value for key, value in deepcopy(masked[0]).items() if key not in OF_FILES}

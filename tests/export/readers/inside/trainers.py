@@ -89,7 +89,7 @@ def answer(given: dict[str, Any]) -> dict[str, Any]:
     """Runs `code`, which finds `model` and `tokenizer`.
 
     Optional: the path of the `tokenizer`, its `template` and `special` tokens; `run`, arguments of the run; `pairs`,
-    whether they are read off; `width` and `vocabulary` of the model.
+    whether they are read off; `width` and `vocabulary` of the model, and whether it is `saved`.
     """
     import transformers
 
@@ -97,6 +97,9 @@ def answer(given: dict[str, Any]) -> dict[str, Any]:
         given.get("tokenizer", "CORPUS/tokenizer/tokenizer.json"), given.get("template"), **given.get("special", {})
     )
     model = model_of(given.get("vocabulary") or len(tokenizer), given.get("width", 32))
+    if given.get("saved"):  # Trainers that compare with the model as it was load it again.
+        model.save_pretrained("model")
+        model = type(model).from_pretrained("model")
     run = Run(model, pairs=given.get("pairs", False))
     run.watch(transformers.Trainer)
     for library, names in ARGUMENTS.items():
