@@ -102,7 +102,8 @@ class SeparatedIds:
         from corpus_assets.reading.kernels.stretches import copy_stretches
 
         part = self._partitions[number]
-        copy_stretches((part.data, part.lengths, part.blocks), self._separators, stretches, out)
+        documents = part.data, part.lengths, part.blocks, part.begins
+        copy_stretches(documents, part.chosen, self._separators, stretches, out)
 
     def _stretches(self, places: NDArray[np.int64], width: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yields partitions with the stretches of windows that lie in them, as `copy_stretches` takes them.

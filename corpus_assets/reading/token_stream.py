@@ -61,6 +61,7 @@ class TokenStream:
 
     def _open(self, storage: Storage, paths: list[str], separators: Separators | None) -> None:
         self._corpus: Path | None = None
+        self._of_source: dict[str, list[StreamPartition]] = {}
         if not paths:
             raise ReadingError(f"{storage.place} holds no partition of a token stream (*{DATA})")
         self.partitions = [StreamPartition(storage, path) for path in paths]
@@ -107,14 +108,31 @@ class TokenStream:
 
         return list(raw_rows(self._corpus, [(self._of(number)[0].key, self.origin(number)) for number in numbers]))
 
-    def layout_digest(self) -> str:
-        """Returns a digest of the keys of all partitions, and of the places of documents in them that are known."""
-        parts = [(partition.key.encode(), partition.blocks.tobytes()) for partition in self.partitions]
+    @property
+    def sources(self) -> list[str]:
+        """The names of the sources of all documents, sorted."""
+        return sorted({source for partition in self.partitions for source in partition.sources})
+
+    def layout_digest(self, source: str | None = None) -> str:
+        """Returns a digest of the keys of all partitions, and of the places of documents in them that are known.
+
+        source: only of its documents.
+        """
+        parts = [(partition.key.encode(), partition.blocks.tobytes()) for partition in self._parts(source)]
         return content_digest(*(part for both in parts for part in both))
 
-    def separated(self, separators: Separators) -> SeparatedIds:
-        """Returns the ids of all documents as one list, with separators."""
-        return SeparatedIds(self.partitions, separators)
+    def separated(self, separators: Separators, source: str | None = None) -> SeparatedIds:
+        """Returns the ids of all documents, or of those of a source, as one list, with separators."""
+        return SeparatedIds(self._parts(source), separators)
+
+    def _parts(self, source: str | None) -> list[StreamPartition]:
+        if source is None:
+            return self.partitions
+        if source not in self._of_source:
+            if source not in self.sources:
+                raise ReadingError(f"the stream has no source {source!r}; valid: {', '.join(self.sources) or 'none'}")
+            self._of_source[source] = [partition.of_source(source) for partition in self.partitions]
+        return self._of_source[source]
 
     def _of(self, number: int) -> tuple[StreamPartition, int]:
         if not -len(self) <= number < len(self):

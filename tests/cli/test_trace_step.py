@@ -119,11 +119,21 @@ def test_what_cannot_be_traced(folder: Path, arguments: tuple[object, ...], faul
     assert fault in str(done.exception) + done.output
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"of": {"width": 5}}', '{"of": {"width": "5", "step": 4}}', "{"])
+@pytest.mark.parametrize("content", ["[1]", "{", "", "3"])
 def test_a_file_that_is_no_state(folder: Path, tmp_path: Path, content: str) -> None:
     (tmp_path / "state.json").write_text(content)
     done = asked(folder, STREAM, "--step", 1, "--state", tmp_path / "state.json")
-    assert "valid: `state_dict()` of a WindowStream, as JSON" in str(done.exception)
+    assert "valid: a file with the `state_dict()` of the run as JSON" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[]", "{}", '{"of": {"width": 5}}', '{"of": {"width": 1, "step": 1, "seed": 0, "before": 1, "after": 1}}'],
+)
+def test_json_that_is_no_state(folder: Path, tmp_path: Path, content: str) -> None:
+    (tmp_path / "state.json").write_text(content)
+    done = asked(folder, STREAM, "--step", 1, "--state", tmp_path / "state.json")
+    assert "no state of a WindowStream or PhasedStream" in str(done.exception)
 
 
 def test_a_document_that_is_gone_from_the_mix_says_so(tmp_path: Path) -> None:

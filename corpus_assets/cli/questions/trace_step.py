@@ -11,8 +11,16 @@ from rich.table import Table
 from corpus_assets.cli.console import output, print_json, print_line
 from corpus_assets.cli.questions.trace import shown
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.reading import Piece, RawRow, Separators, TokenStream, WindowDataset, WindowStream
+from corpus_assets.reading import (
+    Piece,
+    RawRow,
+    TokenStream,
+    WindowDataset,
+    WindowStream,
+)
+from corpus_assets.reading.batches import Batches, Drawn
 from corpus_assets.reading.of_corpus import tokenizer_of
+from corpus_assets.reading.of_state import batches_of_state
 from resources.documents.names import document_name
 from resources.errors import ConfigError
 
@@ -38,12 +46,11 @@ class Asked:
 
 
 class _Window(NamedTuple):
-    """A window of a step. window: its place in the batch of its rank. number: in the stream."""
+    """A window of a step. window: its place in the batch of its rank."""
 
     rank: int
     window: int
-    epoch: int
-    number: int
+    drawn: Drawn
     pieces: list[Piece]
 
 
@@ -63,14 +70,14 @@ def run(config: Path | None, asked: Asked, *, as_json: bool) -> None:
         if decode is not None
     }
     if as_json:
-        print_json(_as_json(batches, asked, windows, (rows, texts)))
+        print_json(_as_json(asked, windows, rows, texts))
         return
     out = output()
-    print_line(out, f"step {asked.step:,} of {asked.stream}: {len(windows):,} windows of {batches.windows.width:,} ids")
+    print_line(out, f"step {asked.step:,} of {asked.stream}: {len(windows):,} windows")
     out.print(_table(windows, rows, texts))
 
 
-def _batches(tokens: TokenStream, asked: Asked) -> WindowStream:
+def _batches(tokens: TokenStream, asked: Asked) -> Batches:
     """Returns the batches of the run."""
     state = _state(asked)
     if state is None:
@@ -78,14 +85,7 @@ def _batches(tokens: TokenStream, asked: Asked) -> WindowStream:
             raise ConfigError("--step: --length is missing; valid: the length of the run's windows, or --state FILE")
         windows = WindowDataset(tokens, asked.length, shared=asked.shared is not False, seed=asked.seed or 0)
         return WindowStream(windows, asked.batch_size, ranks=asked.ranks)
-    of = state["of"]
-    length = of["width"] - 1
-    separators = Separators(of["before"], of["after"])
-    shared = of["step"] == length
-    windows = WindowDataset(tokens, length, separators=separators, shared=shared, seed=of["seed"])
-    batches = WindowStream(windows, asked.batch_size, ranks=asked.ranks)
-    batches.load_state_dict(state)
-    return batches
+    return batches_of_state(tokens, state, asked.batch_size, ranks=asked.ranks)
 
 
 def _state(asked: Asked) -> Mapping[str, Any] | None:
@@ -99,30 +99,23 @@ def _state(asked: Asked) -> Mapping[str, Any] | None:
     ]:
         raise ConfigError(f"{', '.join(said)}: the state says that itself; leave it out")
     try:
-        found = json.loads(asked.state.read_bytes())
-        if all(isinstance(found["of"][key], int) for key in ("width", "step")) and found["of"].keys() >= _OF:
-            return dict(found)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"--state {asked.state} cannot be read: {error!r}; {_VALID}") from None
-    raise ConfigError(f"--state {asked.state} does not say which windows it is of; {_VALID}")
+        return dict(json.loads(asked.state.read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigError(
+            f"--state {asked.state} cannot be read: {error!r}; valid: a file with the `state_dict()` of the run as JSON"
+        ) from None
 
 
-_OF = {"before", "after", "seed"}
-_VALID = "valid: `state_dict()` of a WindowStream, as JSON"
-
-
-def _windows(batches: WindowStream, asked: Asked) -> Iterator[_Window]:
+def _windows(batches: Batches, asked: Asked) -> Iterator[_Window]:
     """Yields the windows that are to be shown."""
     size = batches.batch_size // batches.ranks
     if asked.window is not None and asked.window >= size:
         raise ConfigError(f"--window {asked.window}: valid: 0 to {size - 1}, the windows of a rank")
     for rank in range(batches.ranks) if asked.rank is None else [asked.rank]:
         found = batches.documents(asked.step, rank=rank, raw=False)
-        epochs, places = batches.places(asked.step, rank=rank)
-        for window, (epoch, place) in enumerate(zip(epochs.tolist(), places.tolist(), strict=True)):
+        for window, drawn in enumerate(batches.drawn(asked.step, rank=rank)):
             if asked.window in (None, window):
-                number = int(batches.windows.numbers(epoch, [place])[0])
-                yield _Window(rank, window, epoch, number, found[window])
+                yield _Window(rank, window, drawn, found[window])
 
 
 def _table(windows: list[_Window], rows: Mapping[int, RawRow | None], texts: Mapping[Piece, str]) -> Table:
@@ -156,13 +149,8 @@ def _cut(text: str) -> str:
 
 
 def _as_json(
-    batches: WindowStream,
-    asked: Asked,
-    windows: list[_Window],
-    found: tuple[Mapping[int, RawRow | None], Mapping[Piece, str]],
+    asked: Asked, windows: list[_Window], rows: Mapping[int, RawRow | None], texts: Mapping[Piece, str]
 ) -> dict[str, Any]:
-    rows, texts = found
-
     def piece_of(piece: Piece) -> dict[str, Any]:
         raw, origin = rows[piece.document], piece.origin
         return {
@@ -175,6 +163,15 @@ def _as_json(
             **({"text": texts[piece]} if texts else {}),
         }
 
-    listed = [{**one._asdict(), "pieces": [piece_of(piece) for piece in one.pieces]} for one in windows]
-    run_of = {"length": batches.windows.width - 1, "batch_size": batches.batch_size, "seed": batches.windows.seed}
-    return {"stream": asked.stream, "step": asked.step, **run_of, "ranks": batches.ranks, "windows": listed}
+    listed = [
+        {
+            "rank": one.rank,
+            "window": one.window,
+            "epoch": one.drawn.epoch,
+            "number": one.drawn.number,
+            "of_source": one.drawn.source,
+            "pieces": [piece_of(piece) for piece in one.pieces],
+        }
+        for one in windows
+    ]
+    return {"stream": asked.stream, "step": asked.step, "batch_size": asked.batch_size, "windows": listed}
