@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from corpus_assets.reading import RawRow, TokenStream, WindowDataset, WindowStream
+from corpus_assets.reading import Phase, PhasedStream, RawRow, TokenStream, WindowDataset, WindowStream
 from tests.build.small import drive, opened, prose, raw_rows, write_raw
 from tests.export.exported import exported, tokenizer_of
 from tests.token_files import writing
@@ -88,6 +88,22 @@ def test_a_state_says_where_the_run_stood(folder: Path, tmp_path: Path) -> None:
         one["number"] for one in said(folder, STREAM, "--state", state, "--step", 3, "--batch-size", 2)["windows"]
     ]
     assert numbers == [6, 7]
+
+
+def test_a_state_of_a_run_with_phases(folder: Path, tmp_path: Path) -> None:
+    stream = TokenStream.of_corpus(folder / "corpus.yaml", STREAM)
+    plan = [Phase(16 * 10, {"books": 1, "web": 1}), Phase(16 * 8, {"notes": 1, "web": 2})]
+    run = PhasedStream(stream, 16, plan, 2, seed=5)
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps(run.state_dict()))
+    for step, pieces in enumerate(run.documents(step) for step in range(9)):
+        found = said(folder, STREAM, "--state", state, "--step", step, "--batch-size", 2)
+        expected = [[(one.document, one.raw) for one in window] for window in pieces]
+        assert expected == [
+            [(one["document"], RawRow(one["file"], one["row"])) for one in window["pieces"]]
+            for window in found["windows"]
+        ]
+        assert [one["of_source"] for one in found["windows"]] == [one.source for one in run.drawn(step)]
 
 
 def test_the_table_names_document_file_and_row(folder: Path) -> None:

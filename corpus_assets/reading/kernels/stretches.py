@@ -62,6 +62,7 @@ def _document_at(
 ) -> tuple[int, int, int]:
     """Returns the document that holds a place, and where it begins: among all ids that count, and in the data."""
     lengths, blocks, begins = documents
+    sources, source = chosen
     low, high = 0, len(blocks) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -73,35 +74,40 @@ def _document_at(
     first = blocks[low, 1] + around * blocks[low, 2]
     while True:
         end = min(document + _AT_ONCE, lengths.size)
-        ids, filled, passed = _sums(lengths, chosen, document, end)
+        passed, filled = _sums(lengths[document:end])
+        ids = passed
+        if source >= 0:
+            ids, filled = _sums_of(lengths[document:end], sources[document:end], source)
         if first + ids + around * filled > place:
             break
         first, start, document = first + ids + around * filled, start + passed, end
     while True:
-        ids, filled, passed = _sums(lengths, chosen, document, document + 1)
-        if first + ids + around * filled > place:
+        length = lengths[document] if source < 0 or sources[document] == source else 0
+        size = length + around * (length != 0)
+        if first + size > place:
             return document, first, start
-        first, start, document = first + ids + around * filled, start + passed, document + 1
+        first, start, document = first + size, start + lengths[document], document + 1
 
 
 @inlined
-def _sums(
-    lengths: NDArray[np.int32], chosen: tuple[NDArray[np.uint32], int], begin: int, end: int
-) -> tuple[int, int, int]:
-    """Returns how many ids some documents have that count, how many of these have any, and how many ids all have."""
-    sources, source = chosen
-    ids, filled, passed = 0, 0, 0
-    if source < 0:
-        for i in range(begin, end):
-            ids += lengths[i]
-            filled += lengths[i] != 0
-        return ids, filled, ids
-    for i in range(begin, end):
-        passed += lengths[i]
+def _sums(lengths: NDArray[np.int32]) -> tuple[int, int]:
+    """Returns how many ids there are, and how many documents have any."""
+    ids, filled = 0, 0
+    for i in range(lengths.size):
+        ids += lengths[i]
+        filled += lengths[i] != 0
+    return ids, filled
+
+
+@inlined
+def _sums_of(lengths: NDArray[np.int32], sources: NDArray[np.uint32], source: int) -> tuple[int, int]:
+    """Returns the same of the documents of a source."""
+    ids, filled = 0, 0
+    for i in range(lengths.size):
         if sources[i] == source:
             ids += lengths[i]
             filled += lengths[i] != 0
-    return ids, filled, passed
+    return ids, filled
 
 
 @inlined
