@@ -44,6 +44,7 @@ class Example(msgspec.Struct, omit_defaults=True):
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Example)
+_METADATA = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def example_bytes(example: Example) -> int:
@@ -85,6 +86,13 @@ def _texts(field: str | Messages) -> list[str]:
         return [field]
     messages = (message for message in field if isinstance(message, dict)) if isinstance(field, list) else ()
     return [content for message in messages if isinstance(content := message.get("content"), str)]
+
+
+def keys_beside(example: Example) -> list[str]:
+    """Returns the keys that the row of an example has besides those it is made of, without those that hold null."""
+    if example.metadata == NO_METADATA:
+        return []
+    return [key for key, value in _METADATA.decode(example.metadata).items() if bytes(value) != b"null"]
 
 
 def without_nulls(value: Any) -> Any:
