@@ -22,7 +22,7 @@ from resources.stage.task import Task
 UNREAD: Final = "unread_keys"
 """Statistic: keys of examples that no column and no option reads, with how many examples have each."""
 _MOST_KEYS = 100
-_SIDES = ("messages", "prompt", "chosen", "rejected")
+_SIDES = ("messages", "prompt", "completion", "chosen", "rejected")
 
 
 def write_texts(task: Task, dataset: TextDataset) -> None:
