@@ -90,6 +90,24 @@ class StreamPartition:
         start = before + int(self.lengths[first:number].sum(dtype=np.int64))
         return self.data[start : start + int(self.lengths[number])]
 
+    def runs(self, begin: int, end: int, around: int) -> Iterator[tuple[int, int, int]]:
+        """Yields of which documents the ids from `begin` to before `end` are: number, first of its ids, how many.
+
+        Ids are counted with the `around` separators of each document that has any.
+        """
+        befores = self.blocks @ np.array([0, 1, around])
+        block = int(np.searchsorted(befores, begin, side="right")) - 1
+        while begin < end:
+            first, last = self.blocks[block : block + 2, 0].tolist()
+            lengths = self.lengths[first:last].astype(np.int64)
+            sizes = lengths + around * (lengths > 0)
+            stops = befores[block] + np.cumsum(sizes)
+            for number in range(int(np.searchsorted(stops, begin, side="right")), len(sizes)):
+                if (count := min(end, int(stops[number])) - begin) > 0:
+                    yield first + number, begin - int(stops[number] - sizes[number]), count
+                    begin += count
+            block += 1
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _MAPPED}
 

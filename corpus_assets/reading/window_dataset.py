@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from corpus_assets.reading.errors import ReadingError
 from corpus_assets.reading.order import order_of
+from corpus_assets.reading.pieces import Piece, pieces_of
 from corpus_assets.reading.separated import Separators
 from corpus_assets.reading.token_stream import TokenStream
 from corpus_assets.reading.torch_classes import MapStyle
@@ -80,12 +81,30 @@ class WindowDataset(MapStyle):
 
     def of_epoch(self, epoch: int, places: ArrayLike) -> NDArray[Any]:
         """Returns the windows at places of the order of an epoch (places, length + 1)."""
-        found = self._checked(places)
-        return self._read(found if self.seed is None else order_of(self._windows, self.seed, epoch).at(found))
+        return self._read(self.numbers(epoch, places))
 
     def windows(self, numbers: ArrayLike) -> NDArray[Any]:
         """Returns windows by their number in the stream, whatever the order (numbers, length + 1)."""
         return self._read(self._checked(numbers))
+
+    def documents(self, index: int, *, raw: bool = True) -> list[Piece]:
+        """Returns of which documents the ids of `dataset[index]` are, in their order.
+
+        raw: whether raw files and rows are looked up, which takes milliseconds, in a stream opened by a corpus.yaml.
+        """
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"window {index} of {len(self)}")
+        return self.documents_of_epoch(self.epoch, [index % self._windows], raw=raw)[0]
+
+    def documents_of_epoch(self, epoch: int, places: ArrayLike, *, raw: bool = True) -> list[list[Piece]]:
+        """Returns the same for the windows at places of the order of an epoch."""
+        numbers = self.numbers(epoch, places).tolist()
+        return pieces_of(self.stream, [list(self._ids.runs(one * self.step, self.width)) for one in numbers], raw=raw)
+
+    def numbers(self, epoch: int, places: ArrayLike) -> NDArray[np.int64]:
+        """Returns which windows of the stream are at places of the order of an epoch (places,)."""
+        found = self._checked(places)
+        return found if self.seed is None else order_of(self._windows, self.seed, epoch).at(found)
 
     def _checked(self, numbers: ArrayLike) -> NDArray[np.int64]:
         found = np.asarray(numbers, np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.reading.errors import ReadingError
+from corpus_assets.reading.pieces import Piece
 from corpus_assets.reading.torch_classes import IterableStyle, is_worker, worker
 from corpus_assets.reading.window_dataset import WindowDataset
 
@@ -50,6 +51,7 @@ class WindowStream(IterableStyle):
         self.rank, self.ranks = rank, ranks
         self._end = None if epochs is None else epochs * len(windows)
         self._done = 0
+        self._from = 0
 
     @property
     def unused(self) -> int:
@@ -78,6 +80,30 @@ class WindowStream(IterableStyle):
                 self._done += self.batch_size
             yield batch
 
+    def documents(self, step: int, *, rank: int | None = None, raw: bool = True) -> list[list[Piece]]:
+        """Returns of which documents the ids of each window of a batch are, in their order.
+
+        step: from 0 on; counted from the state that was loaded, if one was: -1 is the last batch before it. rank: by
+        default this stream's. raw: as for `WindowDataset.documents`. `ReadingError` for a step that there is not.
+        """
+        epochs, places = self.places(step, rank=rank)
+        by_epoch = [
+            self.windows.documents_of_epoch(epoch, places[epochs == epoch], raw=raw)
+            for epoch in np.unique(epochs).tolist()
+        ]
+        return [window for windows in by_epoch for window in windows]
+
+    def places(self, step: int, *, rank: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Returns the epoch of each window of a batch, and its place in the order of the epoch. step: as above."""
+        rank = self.rank if rank is None else rank
+        if not 0 <= rank < self.ranks:
+            raise ReadingError(f"rank is {rank} of {self.ranks}; valid: 0 to {self.ranks - 1}")
+        first = self._from + step * self.batch_size
+        if first < 0 or (self._end is not None and first + self.batch_size > self._end):
+            most = "" if self._end is None else f" to {(self._end - self._from) // self.batch_size - 1}"
+            raise ReadingError(f"step is {step}; valid: {-(self._from // self.batch_size)}{most or ' or more'}")
+        return self._samples(first, rank)
+
     def state_dict(self) -> dict[str, Any]:
         """Returns where the run stands: `epoch`, `samples` of it that all ranks have had, and what is read (`of`)."""
         if is_worker():
@@ -97,7 +123,7 @@ class WindowStream(IterableStyle):
         if other:
             was = {key: given.of.get(key) for key in other}
             raise ReadingError(f"the state is of {was}; these windows are of {other}")
-        self._done = given.epoch * len(self.windows) + given.samples
+        self._from = self._done = given.epoch * len(self.windows) + given.samples
 
     def _identity(self) -> dict[str, Any]:
         """Returns what the list of windows depends on."""
@@ -115,7 +141,11 @@ class WindowStream(IterableStyle):
 
     def _batch(self, first: int) -> NDArray[Any]:
         """Returns this rank's part of the batch that begins at a sample, counted over all epochs."""
-        samples = np.arange(first + self.rank, first + self.batch_size, self.ranks)
-        epochs, places = np.divmod(samples, len(self.windows))
+        epochs, places = self._samples(first, self.rank)
         parts = [self.windows.of_epoch(epoch, places[epochs == epoch]) for epoch in np.unique(epochs).tolist()]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _samples(self, first: int, rank: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Returns epochs and places of a rank's windows of the batch that begins at a sample."""
+        epochs, places = np.divmod(np.arange(first + rank, first + self.batch_size, self.ranks), len(self.windows))
+        return epochs, places

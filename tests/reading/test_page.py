@@ -16,7 +16,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     use_fake_torch(monkeypatch)
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (FOLDER / "reading.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     names: dict[str, Any] = {}
     for block in blocks:
         exec(block, names)
