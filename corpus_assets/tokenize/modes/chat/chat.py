@@ -167,7 +167,7 @@ class _Reader:
             talk, unread = talk_of(example, self._read)
         except TurnsError as fault:
             return fault
-        self._statistics.unread_keys.update(unread)
+        self._statistics.note_unread(unread)
         return replace(talk, dialogue=msgspec.structs.replace(talk.dialogue, messages=self._cleaned(talk)))
 
     def _cleaned(self, talk: Talk) -> Messages:
