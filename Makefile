@@ -2,7 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# An environment for each list of libraries of trainers: their versions exclude each other.
 READERS := .venv-readers
+NEEDED_BY_READERS := tests/export/readers/requirements
+OF_READERS := $(patsubst $(NEEDED_BY_READERS)/%.txt,$(READERS)/%/.ready,$(wildcard $(NEEDED_BY_READERS)/*.txt))
 FAMILIES := .families
 SITE := .venv-site
 NEWEST := .venv-newest
@@ -68,9 +71,10 @@ $(EXTRAS)/.ready: $(READY)
 test-extras: $(EXTRAS)/.ready  ## run the tests of everything that needs an extra, with all of them
 	$(EXTRAS)/bin/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --all-extras $(OF_EXTRAS)
 
-$(READERS)/.ready: tests/export/readers.txt
-	$(PYTHON) -m venv $(READERS)
-	$(READERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+$(READERS)/%/.ready: $(NEEDED_BY_READERS)/%.txt
+	rm -rf $(@D)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 $(FAMILIES)/.ready: tests/tokenize/families.txt
@@ -80,8 +84,8 @@ $(FAMILIES)/.ready: tests/tokenize/families.txt
 test-families: $(READY) $(FAMILIES)/.ready  ## what is learned of chats, with the tokenizers of model families (needs npm)
 	$(BIN)/python -m pytest tests/tokenize/test_families.py
 
-test-readers: $(READY) $(READERS)/.ready  ## let the libraries of trainers read our files (6 GB of packages)
-	$(BIN)/python -m pytest tests/export/test_real_readers.py tests/export/texts/test_libraries.py
+test-readers: $(READY) $(OF_READERS)  ## let the libraries of trainers read our files and train on them (15 GB of packages)
+	$(BIN)/python -m pytest --all-readers tests/export/readers
 
 test-newest:  ## install the newest versions within the bounds of pyproject.toml, and test what touches them
 	rm -rf $(NEWEST)
