@@ -1,5 +1,6 @@
 """Files that trainers read as plain arrays, by the blocks of their pages; and datatrove's."""
 
+import json
 import os
 import subprocess
 from itertools import chain
@@ -115,3 +116,26 @@ def test_datatrove(tmp_path: Path, name: str) -> None:
     assert falls(found["losses"])
     with pytest.raises(AssertionError, match="No files matching"):
         run(name, "trove", {"block": code.replace('"*.ds"', '"CORPUS/exports/trove/*.ds"')}, tmp_path)
+
+
+@pytest.mark.parametrize("name", [needs("hugging-face")])
+def test_amber(tmp_path: Path, name: str) -> None:
+    (settings,) = yaml.safe_load(blocks("amber", "yaml")[0])["datasets"]
+    settings |= {"eos_text": "<|endoftext|>", "validation": 2, "window": 33, "chunks": 3}
+    corpus = exported(tmp_path, settings)
+    folder = tmp_path / "corpus/exports/amber/train"
+    lines = [json.loads(line)["token_ids"] for file in sorted(folder.glob("*.jsonl")) for line in file.open()]
+    code = block("amber", "python", "load_dataset")
+    loop = code.replace("    inputs, labels =", "    read.append(ids)\n    inputs, labels =")
+    given = {"block": f"read = []\n{loop}", "names": ["read", "inputs", "labels"], "learn": "stream"}
+    given["block"] += "\nimport numpy as np\nstream = np.concatenate(read)\n"
+    found = run(name, NAME, given, tmp_path)
+    assert found["read"] == lines
+    assert (found["inputs"], found["labels"]) == (lines[-1][:-1], lines[-1][1:])
+    assert falls(found["losses"])
+    told: dict[str, Any] = {}
+    exec(block("amber", "python", "TRAIN_DATA_DIR"), told)
+    assert (tmp_path / told["TRAIN_DATA_DIR"]).is_dir()
+    units = {file["path"]: file["units"] for file in manifest_of(corpus, "amber")["files"] if "units" in file}
+    assert {path for path in units if path.startswith("train/")} == {f"train/train_{n}.jsonl" for n in range(3)}
+    assert [units[f"train/train_{n}.jsonl"] for n in range(3)] == [len(lines) // 3] * 3
