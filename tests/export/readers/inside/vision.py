@@ -1,0 +1,24 @@
+"""torchvision, which some libraries import and nothing here calls, beside a torch without CUDA."""
+
+import sys
+from typing import Any
+
+OPERATORS = ("nms", "qnms")
+_kept: list[Any] = []
+"""Definitions of operators are gone when their library is."""
+
+
+def import_torchvision() -> None:
+    """Imports it. Its usual wheel has kernels for CUDA alone: beside a torch for CPU their names are missing."""
+    import torch
+
+    try:
+        import torchvision
+    except RuntimeError:
+        library = torch.library.Library("torchvision", "DEF")
+        for name in OPERATORS:
+            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        _kept.append(library)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
+            del sys.modules[name]
+        import torchvision  # noqa: F401
