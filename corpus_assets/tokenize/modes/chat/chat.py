@@ -14,7 +14,7 @@ import numpy as np
 from corpus_assets.config.datasets.modes import ChatDataset
 from corpus_assets.tokenize.counts.discarded import of_example
 from corpus_assets.tokenize.encode.cleaning import clean
-from corpus_assets.tokenize.modes.chat.alignment import ALIGNMENT_FAILED, CONTROL_IN_NAME
+from corpus_assets.tokenize.modes.chat.alignment import ALIGNMENT_FAILED
 from corpus_assets.tokenize.modes.chat.encoding import (
     CONTROL_IN_TEXT,
     ChatEncoder,
@@ -31,6 +31,7 @@ from corpus_assets.tokenize.modes.chat.limited_template import (
     template_blocks,
 )
 from corpus_assets.tokenize.modes.chat.markers import check_ends, turn_markers
+from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
 from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault, names_read
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.mode import MaskedBatch, Mode, OnFault, Tools

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.modes.chat.alignment import ASKING_ROLES, Aligning, ControlTokens, Conversation
+from corpus_assets.tokenize.modes.chat.alignment import Aligning, Conversation, Frame
 from corpus_assets.tokenize.modes.chat.answers import Asking, Style
-from corpus_assets.tokenize.modes.chat.limited_template import Found as Rendering
-from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate
+from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate, Parts
+from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
 from corpus_assets.tokenize.modes.chat.template import Dialogue, TemplateFault
-from corpus_assets.tokenize.ragged import Ids
+from corpus_assets.tokenize.modes.chat.template_server import Asked
+from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.token_starts import ids_of_head, token_starts
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
@@ -28,7 +30,7 @@ Span = tuple[int, int]
 
 
 CONTROL_IN_TEXT = "control_token_in_text"
-_NO_IDS, _NO_FLAGS = np.empty(0, np.int32), np.empty(0, np.bool_)
+_PLAIN = -1
 
 
 class ChatSequence(NamedTuple):
@@ -39,11 +41,15 @@ class ChatSequence(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """text[start:stop]: a control token with its id, or plain text."""
+    """text[start:stop]: a control token with its id, or plain text.
+
+    learned: whether it lies in a learned span as a whole, or in none; None if one begins or ends in it.
+    """
 
     start: int
     stop: int
-    control: int | None = None
+    control: int
+    learned: bool | None
 
 
 @dataclass(frozen=True)
@@ -110,13 +116,13 @@ class ChatEncoder:
         """Returns each conversation as one text, and the messages whose answers it does not show, or the fault."""
         aligning = [Aligning(talk.dialogue, self._tokens) for talk in talks]
         asking = [Asking(talk.dialogue, self._wanted(talk), self._style) for talk in talks]
-        pairs = list(zip(talks, aligning, asking, strict=True))
-        asked = [dialogue for _, text, answers in pairs for dialogue in (*text.asked, *answers.asked)]
-        rendered = iter(self._template.render_all(asked))
+        shapes = {text.shape: text.masked for text in aligning if text.masked is not None}
+        asked = [Asked(talk.dialogue, answers.cuts) for talk, answers in zip(talks, asking, strict=True)]
+        rendered = self._template.render_cut([*asked, *map(Asked, shapes.values())])
+        frames = dict(zip(shapes, (Frame.of(masked) for masked, _ in rendered[len(talks) :]), strict=True))
         results: list[tuple[Written, tuple[int, ...]] | TemplateFault] = []
-        for talk, text, answers in pairs:
-            found = text.found([next(rendered) for _ in text.asked])
-            ends = [next(rendered) for _ in answers.asked]
+        for talk, text, answers, (whole, ends) in zip(talks, aligning, asking, rendered, strict=False):
+            found = text.found(whole, frames.get(text.shape))
             if isinstance(found, TemplateFault):
                 results.append(found)
                 continue
@@ -141,7 +147,7 @@ class ChatEncoder:
         return set(chosen[-1:] if self._only_last else chosen)
 
     def _spans(
-        self, talk: Talk, found: Conversation, answers: Asking, ends: Sequence[Rendering]
+        self, talk: Talk, found: Conversation, answers: Asking, ends: Parts
     ) -> tuple[tuple[Span, ...], tuple[int, ...]]:
         if self._roles is None:
             blocks = [span for span in found.generated if not _left_out(talk, found, span)]
@@ -158,39 +164,43 @@ class ChatEncoder:
 
     def encode_all(self, texts: Sequence[Written]) -> list[ChatSequence | TemplateFault]:
         """Returns the ids of each rendered conversation, or the fault if plain text becomes a control token."""
-        pieces = [list(self._pieces(written.aligned)) for written in texts]
+        pieces = [list(self._pieces(written)) for written in texts]
         plain = [
             written.aligned.text[piece.start : piece.stop]
             for written, parts in zip(texts, pieces, strict=True)
             for piece in parts
-            if piece.control is None
+            if piece.control == _PLAIN
         ]
-        encoded = iter(self._tokenizer.encode_plain(plain))
-        return [self._sequence(written, parts, encoded) for written, parts in zip(texts, pieces, strict=True)]
+        encoded = self._tokenizer.encode_plain(plain)
+        together = _together_with([piece for parts in pieces for piece in parts], encoded)
+        last = np.cumsum([len(parts) for parts in pieces]).tolist()
+        return [
+            self._sequence(written, parts, Ragged(together.ids, together.offsets[stop - len(parts) : stop + 1]))
+            for written, parts, stop in zip(texts, pieces, last, strict=True)
+        ]
 
-    def _sequence(
-        self, written: Written, pieces: Sequence[_Piece], encoded: Iterator[Ids]
-    ) -> ChatSequence | TemplateFault:
-        text, spans = written.aligned.text, written.spans
-        ids = [next(encoded) if piece.control is None else np.array([piece.control], np.int32) for piece in pieces]
-        if self._makes_control(text, pieces, ids):
+    def _sequence(self, written: Written, pieces: Sequence[_Piece], found: Ragged) -> ChatSequence | TemplateFault:
+        """Returns the ids of a text. found: those of each piece."""
+        text = written.aligned.text
+        if self._makes_control(text, pieces, found):
             return TemplateFault(CONTROL_IN_TEXT, "the tokenizer makes a control token of plain text")
-        covers = [_inside(piece, spans) for piece in pieces]
-        flags = [
-            np.full(found.size, cover) if cover is not None else self._flags(text, piece, found, spans)
-            for piece, found, cover in zip(pieces, ids, covers, strict=True)
-        ]
-        return ChatSequence(np.concatenate(ids or [_NO_IDS]), np.concatenate(flags or [_NO_FLAGS]))
+        learned = np.repeat(np.array([piece.learned is True for piece in pieces], np.bool_), found.lengths)
+        first = found.offsets[0]
+        for number, piece in enumerate(pieces):
+            if piece.learned is None:
+                start, stop = found.offsets[number : number + 2] - first
+                learned[start:stop] = self._flags(text, piece, found[number], written.spans)
+        return ChatSequence(found.ids[first : found.offsets[-1]], learned)
 
-    def _makes_control(self, text: str, pieces: Sequence[_Piece], ids: Sequence[Ids]) -> bool:
+    def _makes_control(self, text: str, pieces: Sequence[_Piece], ids: Ragged) -> bool:
         """Returns whether a control token that stands in plain text became its id."""
-        written = [(piece.start, piece.stop) for piece in pieces if piece.control is not None]
+        written = [(piece.start, piece.stop) for piece in pieces if piece.control != _PLAIN]
         if list(self._tokens.find(text, 0, len(text))) == written:
             return False  # No other is spelled anywhere.
         return any(
             np.isin(found, [self._tokens.ids[text[first:last]] for first, last in spelled]).any()
             for piece, found in zip(pieces, ids, strict=True)
-            if piece.control is None and (spelled := list(self._tokens.find(text, piece.start, piece.stop)))
+            if piece.control == _PLAIN and (spelled := list(self._tokens.find(text, piece.start, piece.stop)))
         )
 
     def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
@@ -209,25 +219,30 @@ class ChatEncoder:
             flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
         return flags
 
-    def _pieces(self, aligned: Conversation) -> Iterator[_Piece]:
+    def _pieces(self, written: Written) -> Iterator[_Piece]:
         """Yields the control tokens of the template, and what lies between them."""
-        before = 0
-        for start, stop in self._template_stretches(aligned):
-            for first, last in self._tokens.find(aligned.text, start, stop):
-                if before < first:
-                    yield _Piece(before, first)
-                yield _Piece(first, last, self._tokens.ids[aligned.text[first:last]])
-                before = last
-        if before < len(aligned.text):
-            yield _Piece(before, len(aligned.text))
+        text, spans = written.aligned.text, iter(written.spans)
+        span, before = next(spans, None), 0
+        for start, stop, control in (*self._written_tokens(written.aligned), (len(text), len(text), _PLAIN)):
+            for first, last, id_ in ((before, start, _PLAIN), (start, stop, control)):
+                if first == last:
+                    continue
+                while span is not None and span[1] <= first:
+                    span = next(spans, None)
+                learned: bool | None = span is not None and span[0] < last
+                if span is not None and learned and not (span[0] <= first and last <= span[1]):
+                    learned = None
+                yield _Piece(first, last, id_, learned)
+            before = stop
 
-    @staticmethod
-    def _template_stretches(aligned: Conversation) -> Iterator[Span]:
-        before = 0
-        for content in aligned.contents:
-            yield before, content.start
-            before = content.stop
-        yield before, len(aligned.text)
+    def _written_tokens(self, aligned: Conversation) -> Iterator[tuple[int, int, int]]:
+        """Yields (start, stop, id) of the control tokens in the stretches of a text that the template wrote."""
+        text, before = aligned.text, 0
+        for start, stop in (*((content.start, content.stop) for content in aligned.contents), (len(text), len(text))):
+            around = text[before:start]
+            for first, last in self._tokens.find_again(around):
+                yield before + first, before + last, self._tokens.ids[around[first:last]]
+            before = stop
 
 
 def _touched(piece: _Piece, spans: Sequence[Span]) -> Sequence[Span]:
@@ -235,13 +250,15 @@ def _touched(piece: _Piece, spans: Sequence[Span]) -> Sequence[Span]:
     return spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
 
 
-def _inside(piece: _Piece, spans: Sequence[Span]) -> bool | None:
-    """Returns whether a piece is in a span as a whole, or touches none; None if a span begins or ends in it."""
-    touched = _touched(piece, spans)
-    if not touched:
-        return False
-    start, stop = touched[0]
-    return True if start <= piece.start and piece.stop <= stop else None
+def _together_with(pieces: Sequence[_Piece], plain: Ragged) -> Ragged:
+    """Returns the ids of every piece. plain: those of the pieces that are plain text."""
+    control = np.array([piece.control for piece in pieces], np.int32)
+    lengths = np.ones(control.size, np.int64)
+    lengths[control == _PLAIN] = plain.lengths
+    ids = np.repeat(control, lengths)
+    # A tokenizer has no id below 0.
+    ids[ids == _PLAIN] = plain.ids
+    return Ragged(ids, np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def answering(roles: Iterable[str] | None) -> str:
