@@ -22,7 +22,7 @@ from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
 from corpus_assets.tokenize.modes.chat.template import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.template_server import Asked
 from corpus_assets.tokenize.ragged import Ids, Ragged
-from corpus_assets.tokenize.token_starts import ids_of_head, token_starts
+from corpus_assets.tokenize.token_starts import Heads, token_starts
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
 Flags = NDArray[np.bool_]
@@ -88,6 +88,7 @@ class ChatEncoder:
         """`roles`: learned, None for generation blocks. The tokenizer has the markers of turns as control tokens."""
         self._tokenizer = tokenizer
         self._template = template
+        self._heads = Heads(tokenizer)
         self._tokens = ControlTokens(tokenizer.special_tokens)
         self._roles = roles
         self._only_last = only_last
@@ -208,7 +209,7 @@ class ChatEncoder:
         flags = np.zeros(ids.size, np.bool_)
         touched = _touched(piece, spans)
         if len(touched) == 1 and touched[0][1] >= piece.stop:
-            head = ids_of_head(text[piece.start : touched[0][0]], ids, self._tokenizer)
+            head = self._heads.ids_of(text[piece.start : touched[0][0]], ids)
             if head is not None:
                 flags[head:] = True
                 return flags

@@ -11,7 +11,7 @@ from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.template import LIMIT, Cut, Dialogue, Rendered, TemplateFault
 from corpus_assets.tokenize.modes.chat.template_server import Answered, Asked, Part, Start, part_of
 from resources.errors import ConfigError, CorpusError
-from resources.formats.examples import Example
+from resources.formats.examples import Example, encode_example
 from resources.processes.limited_process import LimitedProcess, OverLimitError
 from resources.processes.limited_work import Limits
 
@@ -19,7 +19,7 @@ LIMITS = Limits()
 MAX_OVER_LIMIT = 10
 """Most conversations of a partition that may exceed the limits; with more the template would take for ever."""
 _BLOCK = 1 << 18
-_CONVERSATION = 1 << 10  # The overhead of rendering a conversation, in characters.
+_CONVERSATION = 1 << 10  # The overhead of rendering a conversation, in bytes.
 _SERVER = "corpus_assets.tokenize.modes.chat.template_server"
 _ANSWERS = msgspec.json.Decoder(list[Answered])
 _TRIAL = Dialogue([{"role": "user", "content": "One?"}, {"role": "assistant", "content": "Two."}])
@@ -124,25 +124,12 @@ def template_blocks(examples: Iterable[Example]) -> Iterator[list[Example]]:
     block, held = list[Example](), 0
     for example in examples:
         block.append(example)
-        held += _CONVERSATION + _characters(example)
+        held += _CONVERSATION + len(encode_example(example))
         if held >= _BLOCK:
             yield block
             block, held = [], 0
     if block:
         yield block
-
-
-def _characters(example: Example) -> int:
-    """Returns about how long the texts of an example are, which may be of any shape."""
-    return sum(map(_length, (example.prompt, example.completion, example.messages, example.chosen, example.rejected)))
-
-
-def _length(value: object) -> int:
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, dict):
-        return sum(map(_length, value.values()))
-    return sum(map(_length, value)) if isinstance(value, list) else 1
 
 
 def count_fault(statistics: Statistics, reason: str, example: Example, shown: Iterable[str] = ()) -> None:
