@@ -5,32 +5,25 @@ long as no message spells a control token. A control token that a message spells
 matched only in stretches that the template wrote.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corpus_assets.tokenize.modes.chat.alignment import Aligning, Conversation, Frame
 from corpus_assets.tokenize.modes.chat.answers import Asking, Style
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
 from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate, Parts
 from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
+from corpus_assets.tokenize.modes.chat.pieces import PLAIN, Flags, Piece, Span, ids_of, pieces_of, spans_in
 from corpus_assets.tokenize.modes.chat.template import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.template_server import Asked
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.token_starts import Heads, token_starts
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
-Flags = NDArray[np.bool_]
-Span = tuple[int, int]
-
-
 CONTROL_IN_TEXT = "control_token_in_text"
-_PLAIN = -1
 
 
 class ChatSequence(NamedTuple):
@@ -38,18 +31,6 @@ class ChatSequence(NamedTuple):
 
     ids: Ids
     learned: Flags
-
-
-class _Piece(NamedTuple):
-    """text[start:stop]: a control token with its id, or plain text.
-
-    learned: whether it lies in a learned span as a whole, or in none; None if one begins or ends in it.
-    """
-
-    start: int
-    stop: int
-    control: int
-    learned: bool | None
 
 
 @dataclass(frozen=True)
@@ -111,7 +92,7 @@ class ChatEncoder:
         whole = self._write_whole(talks)
         alone = [self._alone(talk, found) for talk, found in zip(talks, whole, strict=True)]
         rest = iter(self._write_whole([talk for group in alone for talk in group]))
-        return [_together(found, [next(rest) for _ in group]) for found, group in zip(whole, alone, strict=True)]
+        return [_texts_of(found, [next(rest) for _ in group]) for found, group in zip(whole, alone, strict=True)]
 
     def _write_whole(self, talks: Sequence[Talk]) -> list[tuple[Written, tuple[int, ...]] | TemplateFault]:
         """Returns each conversation as one text, and the messages whose answers it does not show, or the fault."""
@@ -165,49 +146,49 @@ class ChatEncoder:
 
     def encode_all(self, texts: Sequence[Written]) -> list[ChatSequence | TemplateFault]:
         """Returns the ids of each rendered conversation, or the fault if plain text becomes a control token."""
-        pieces = [list(self._pieces(written)) for written in texts]
+        pieces = [list(pieces_of(written.aligned, written.spans, self._tokens)) for written in texts]
         plain = [
             written.aligned.text[piece.start : piece.stop]
             for written, parts in zip(texts, pieces, strict=True)
             for piece in parts
-            if piece.control == _PLAIN
+            if piece.control == PLAIN
         ]
-        encoded = self._tokenizer.encode_plain(plain)
-        together = _together_with([piece for parts in pieces for piece in parts], encoded)
-        last = np.cumsum([len(parts) for parts in pieces]).tolist()
-        return [
-            self._sequence(written, parts, Ragged(together.ids, together.offsets[stop - len(parts) : stop + 1]))
-            for written, parts, stop in zip(texts, pieces, last, strict=True)
-        ]
+        ids, learned = ids_of([piece for parts in pieces for piece in parts], self._tokenizer.encode_plain(plain))
+        found, stop = list[ChatSequence | TemplateFault](), 0
+        for written, parts in zip(texts, pieces, strict=True):
+            start, stop = stop, stop + len(parts)
+            own = Ragged(ids.ids, ids.offsets[start : stop + 1])
+            found.append(self._sequence(written, parts, own, learned))
+        return found
 
-    def _sequence(self, written: Written, pieces: Sequence[_Piece], found: Ragged) -> ChatSequence | TemplateFault:
-        """Returns the ids of a text. found: those of each piece."""
-        text = written.aligned.text
-        if self._makes_control(text, pieces, found):
+    def _sequence(
+        self, written: Written, pieces: Sequence[Piece], ids: Ragged, learned: Flags
+    ) -> ChatSequence | TemplateFault:
+        """Returns the ids of a text. learned: of all texts, which it completes for its own."""
+        if self._makes_control(written.aligned.text, pieces, ids):
             return TemplateFault(CONTROL_IN_TEXT, "the tokenizer makes a control token of plain text")
-        learned = np.repeat(np.array([piece.learned is True for piece in pieces], np.bool_), found.lengths)
-        first = found.offsets[0]
-        for number, piece in enumerate(pieces):
+        offsets = ids.offsets.tolist()
+        for piece, first, last in zip(pieces, offsets, offsets[1:], strict=False):
             if piece.learned is None:
-                start, stop = found.offsets[number : number + 2] - first
-                learned[start:stop] = self._flags(text, piece, found[number], written.spans)
-        return ChatSequence(found.ids[first : found.offsets[-1]], learned)
+                learned[first:last] = self._flags(written, piece, ids.ids[first:last])
+        return ChatSequence(ids.ids[offsets[0] : offsets[-1]], learned[offsets[0] : offsets[-1]])
 
-    def _makes_control(self, text: str, pieces: Sequence[_Piece], ids: Ragged) -> bool:
+    def _makes_control(self, text: str, pieces: Sequence[Piece], ids: Ragged) -> bool:
         """Returns whether a control token that stands in plain text became its id."""
-        written = [(piece.start, piece.stop) for piece in pieces if piece.control != _PLAIN]
+        written = [(piece.start, piece.stop) for piece in pieces if piece.control != PLAIN]
         if list(self._tokens.find(text, 0, len(text))) == written:
             return False  # No other is spelled anywhere.
         return any(
             np.isin(found, [self._tokens.ids[text[first:last]] for first, last in spelled]).any()
             for piece, found in zip(pieces, ids, strict=True)
-            if piece.control == _PLAIN and (spelled := list(self._tokens.find(text, piece.start, piece.stop)))
+            if piece.control == PLAIN and (spelled := list(self._tokens.find(text, piece.start, piece.stop)))
         )
 
-    def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
+    def _flags(self, written: Written, piece: Piece, ids: Ids) -> Flags:
         """Returns which ids of a piece are learned: those that hold a code point of one of the spans."""
+        text, spans = written.aligned.text, written.spans
         flags = np.zeros(ids.size, np.bool_)
-        touched = _touched(piece, spans)
+        touched = spans_in(piece, spans)
         if len(touched) == 1 and touched[0][1] >= piece.stop:
             head = self._heads.ids_of(text[piece.start : touched[0][0]], ids)
             if head is not None:
@@ -219,47 +200,6 @@ class ChatEncoder:
         for start, stop in touched:
             flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
         return flags
-
-    def _pieces(self, written: Written) -> Iterator[_Piece]:
-        """Yields the control tokens of the template, and what lies between them."""
-        text, spans = written.aligned.text, iter(written.spans)
-        span, before = next(spans, None), 0
-        for start, stop, control in (*self._written_tokens(written.aligned), (len(text), len(text), _PLAIN)):
-            for first, last, id_ in ((before, start, _PLAIN), (start, stop, control)):
-                if first == last:
-                    continue
-                while span is not None and span[1] <= first:
-                    span = next(spans, None)
-                learned: bool | None = span is not None and span[0] < last
-                if span is not None and learned and not (span[0] <= first and last <= span[1]):
-                    learned = None
-                yield _Piece(first, last, id_, learned)
-            before = stop
-
-    def _written_tokens(self, aligned: Conversation) -> Iterator[tuple[int, int, int]]:
-        """Yields (start, stop, id) of the control tokens in the stretches of a text that the template wrote."""
-        text, before = aligned.text, 0
-        for start, stop in (*((content.start, content.stop) for content in aligned.contents), (len(text), len(text))):
-            around = text[before:start]
-            for first, last in self._tokens.find_again(around):
-                yield before + first, before + last, self._tokens.ids[around[first:last]]
-            before = stop
-
-
-def _touched(piece: _Piece, spans: Sequence[Span]) -> Sequence[Span]:
-    first = bisect_right(spans, piece.start, key=itemgetter(1))
-    return spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
-
-
-def _together_with(pieces: Sequence[_Piece], plain: Ragged) -> Ragged:
-    """Returns the ids of every piece. plain: those of the pieces that are plain text."""
-    control = np.array([piece.control for piece in pieces], np.int32)
-    lengths = np.ones(control.size, np.int64)
-    lengths[control == _PLAIN] = plain.lengths
-    ids = np.repeat(control, lengths)
-    # A tokenizer has no id below 0.
-    ids[ids == _PLAIN] = plain.ids
-    return Ragged(ids, np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def answering(roles: Iterable[str] | None) -> str:
@@ -284,7 +224,7 @@ def _left_out(talk: Talk, found: Conversation, span: Span) -> bool:
     return any(talk.learned[number] is False for number in inside)
 
 
-def _together(
+def _texts_of(
     whole: tuple[Written, tuple[int, ...]] | TemplateFault,
     alone: Sequence[tuple[Written, tuple[int, ...]] | TemplateFault],
 ) -> list[Written] | TemplateFault:

@@ -11,15 +11,15 @@ from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.template import LIMIT, Cut, Dialogue, Rendered, TemplateFault
 from corpus_assets.tokenize.modes.chat.template_server import Answered, Asked, Part, Start, part_of
 from resources.errors import ConfigError, CorpusError
-from resources.formats.examples import Example, encode_example
+from resources.formats.examples import Example
 from resources.processes.limited_process import LimitedProcess, OverLimitError
 from resources.processes.limited_work import Limits
 
 LIMITS = Limits()
 MAX_OVER_LIMIT = 10
 """Most conversations of a partition that may exceed the limits; with more the template would take for ever."""
-_BLOCK = 1 << 18
-_CONVERSATION = 1 << 10  # The overhead of rendering a conversation, in bytes.
+_BLOCK = 1 << 19
+_CONVERSATION = 1 << 10  # The overhead of rendering a conversation, in characters.
 _SERVER = "corpus_assets.tokenize.modes.chat.template_server"
 _ANSWERS = msgspec.json.Decoder(list[Answered])
 _TRIAL = Dialogue([{"role": "user", "content": "One?"}, {"role": "assistant", "content": "Two."}])
@@ -124,12 +124,26 @@ def template_blocks(examples: Iterable[Example]) -> Iterator[list[Example]]:
     block, held = list[Example](), 0
     for example in examples:
         block.append(example)
-        held += _CONVERSATION + len(encode_example(example))
+        held += _CONVERSATION + _characters(example)
         if held >= _BLOCK:
             yield block
             block, held = [], 0
     if block:
         yield block
+
+
+def _characters(example: Example) -> int:
+    """Returns about how long the texts of an example are, which may be of any shape."""
+    fields = (example.prompt, example.completion, example.messages, example.chosen, example.rejected)
+    return sum(_length(field) for field in fields if field is not None)
+
+
+def _length(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum([_length(item) for item in value.values()])
+    return sum([_length(item) for item in value]) if isinstance(value, list) else 1
 
 
 def count_fault(statistics: Statistics, reason: str, example: Example, shown: Iterable[str] = ()) -> None:
