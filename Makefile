@@ -4,6 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 # An environment for each list of libraries of trainers: their versions exclude each other.
 READERS := .venv-readers
+# On Python 3.12 newer versions of megatron-core are read, and Megatron-Bridge: `make test-readers READERS_PYTHON=python3.12`.
+READERS_PYTHON ?= $(PYTHON)
 NEEDED_BY_READERS := tests/export/readers/requirements
 OF_READERS := $(patsubst $(NEEDED_BY_READERS)/%.txt,$(READERS)/%/.ready,$(wildcard $(NEEDED_BY_READERS)/*.txt))
 FAMILIES := .families
@@ -73,8 +75,9 @@ test-extras: $(EXTRAS)/.ready  ## run the tests of everything that needs an extr
 
 $(READERS)/%/.ready: $(NEEDED_BY_READERS)/%.txt
 	rm -rf $(@D)
-	$(PYTHON) -m venv $(@D)
+	$(READERS_PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(if $(wildcard $(<:.txt=.alone)),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $(<:.txt=.alone))
 	@touch $@
 
 $(FAMILIES)/.ready: tests/tokenize/families.txt

@@ -50,7 +50,7 @@ def corpus_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
         for location, rows in OWN.items():
             for number in range(2):
                 _lines(folder / "raw" / location / f"{number}.jsonl", rows(number))
-        if page == "trl-texts":
+        if page in {"trl-texts", "megatron-sft"}:
             (folder / "generation.jinja").write_text(GENERATION)
             datasets.append(TALKS)
         masked = [one for one in datasets if one.get("mode") and "format" in one]
