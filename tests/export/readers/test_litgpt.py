@@ -1,17 +1,20 @@
 """LitGPT and litdata, as their page says: every window reaches the model, and the model learns."""
 
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
 from tests.build.small import opened
-from tests.export.exported import tokenizer_of
+from tests.export.exported import folder_of, tokenizer_of
 from tests.export.readers.environments import block, needs, run
 from tests.export.readers.trained import falls, rows_of, windows_of
+from tests.export.test_mds import cut
 from tests.export.texts.made import all_rows
 
 PAGE = "litgpt"
@@ -55,3 +58,18 @@ def test_every_window_is_loaded_without_litgpt(corpus_of: Corpora, name: str) ->
     folder = corpus_of(PAGE)
     batches = run(name, "lit", {"code": block(PAGE, "python", "StreamingDataLoader")}, folder)
     assert sorted(row for batch in batches for row in batch) == sorted(windows_of(folder, 2049))
+
+
+@environment
+def test_another_block_size_loses_the_rest_of_each_file(corpus_of: Corpora, name: str) -> None:
+    folder = folder_of(corpus_of(PAGE), "litgpt")
+    (found,) = run(name, "files", [["litdata", str(folder), 1000]], corpus_of(PAGE))
+    files = [chunk["filename"] for chunk in json.loads((folder / "index.json").read_text())["chunks"]]
+    assert found == [one for file in files for one in cut(ids_of(folder / file), 1000)]
+
+
+def ids_of(path: Path) -> list[int]:
+    """The ids of a file of blocks, which begin where its table of offsets says."""
+    content = path.read_bytes()
+    ids: list[int] = np.frombuffer(content, "<i4", offset=int(np.frombuffer(content, "<u4", 2)[1])).tolist()
+    return ids

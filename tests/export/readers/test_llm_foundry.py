@@ -71,6 +71,6 @@ def test_what_is_learned_is_that_of_hdf5_and_the_end(corpus_of: Corpora, name: s
 @environment
 def test_the_golden_pack(corpus_of: Corpora, tmp_path: Path, name: str) -> None:
     folder = corpus_of(PAGE)
-    eos = tokenizer_of(opened(folder)).eos_id
+    eos = int(tokenizer_of(opened(folder)).eos_id or 0)
     found = golden(name, "foundry", given(folder, MASKED), tmp_path, "sft", format="mds")
     assert found == LEARNED + rules.Pairs({((11, 12, 13), eos): 1, ((21, 22, 23), eos): 1})
