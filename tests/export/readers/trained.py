@@ -69,5 +69,7 @@ def pairs_of(found: Iterable[tuple[Sequence[int], int]]) -> Pairs:
 def golden(name: str, module: str, given: dict[str, Any], folder: Path, dataset: str, **options: Any) -> Pairs:
     """What a trainer learns of the golden pack, written as `dataset` with these options; read off its gradients."""
     made = write(folder / "corpus", GOLDEN, **options)
+    if options["format"] != "parquet":  # Others need their index.
+        made.finish()
     (made.folder.parent / dataset).symlink_to(made.folder, target_is_directory=True)
     return pairs_of(run(name, module, {**given, "vocabulary": 32, "pairs": True}, folder)["pairs"])

@@ -44,6 +44,11 @@ def model_of(vocabulary: int, width: int = 32) -> Any:
     return LlamaForCausalLM(LlamaConfig(vocab_size=vocabulary, max_position_embeddings=8192, **sizes))
 
 
+def _positions(mask: Any) -> Any:
+    """How many places before it each place of a row sees; mask: (rows, 1, length, length), 0 where it sees."""
+    return ((mask[:, 0] == 0).sum(-1) - 1).clamp(min=0)
+
+
 class Run:
     """What a trainer does: the batches that reach the model, the losses of all steps, and what is learned."""
 
@@ -57,8 +62,12 @@ class Run:
     def _given(self, _: Any, __: Any, given: dict[str, Any]) -> None:
         import torch
 
-        if torch.is_grad_enabled():  # Not what a trainer only compares with.
-            self.batches.append({key: given[key].tolist() for key in KEPT if given.get(key) is not None})
+        if not torch.is_grad_enabled():  # What a trainer only compares with.
+            return
+        kept = {key: given[key] for key in KEPT if given.get(key) is not None}
+        if kept.get("attention_mask") is not None and kept["attention_mask"].dim() == 4:
+            kept["position_ids"] = _positions(kept.pop("attention_mask"))
+        self.batches.append({key: values.tolist() for key, values in kept.items()})
 
     def watch(self, trainer: Any) -> None:
         """Adds a class of trainers to those that are watched."""
@@ -74,6 +83,10 @@ class Run:
             return loss
 
         trainer.training_step = watched
+
+    def found(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {"batches": self.batches, "losses": self.losses, "pairs": self.pairs}
 
 
 def with_defaults(arguments: Any, defaults: dict[str, Any]) -> Any:
@@ -107,4 +120,4 @@ def answer(given: dict[str, Any]) -> dict[str, Any]:
         for name in names:
             setattr(module, name, with_defaults(getattr(module, name), {**OF_A_RUN, **given.get("run", {})}))
     exec(given["code"], {"model": model, "tokenizer": tokenizer})
-    return {"batches": run.batches, "losses": run.losses, "pairs": run.pairs}
+    return run.found()

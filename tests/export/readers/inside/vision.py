@@ -1,6 +1,8 @@
-"""torchvision, which some libraries import and nothing here calls, beside a torch without CUDA."""
+"""torchvision and torchaudio, which some libraries import and nothing here calls, beside a torch without CUDA."""
 
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 OPERATORS = ("nms", "qnms")
@@ -22,3 +24,13 @@ def import_torchvision() -> None:
         for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
             del sys.modules[name]
         import torchvision  # noqa: F401
+
+
+def import_torchaudio() -> None:
+    """Imports it, or an empty module of its name where its kernels cannot be loaded."""
+    try:
+        import torchaudio  # noqa: F401
+    except OSError:
+        empty = ModuleType("torchaudio")
+        empty.__spec__ = ModuleSpec("torchaudio", None)
+        sys.modules["torchaudio"] = empty
