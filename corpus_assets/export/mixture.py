@@ -6,6 +6,7 @@ below a threshold, and a few of the next ones, so that their tokens come as clos
 
 import csv
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import BinaryIO
 
 import msgspec
@@ -66,14 +67,38 @@ def mixture(
     """
     found = {source: numbers["tokens"] for source, numbers in sums_by_source(streams).items()}
     weights = without_empty(weights, {source for source in may_be_empty if not found.get(source)}, where)
+    return _mixture(found, weights, f"{where}: source", scratch, partial(_spill, streams, weights.seed))
+
+
+def mixture_of_parts(
+    parts: Mapping[str, Sequence[Partition]], weights: Weights, where: str, scratch: Callable[[], BinaryIO]
+) -> dict[str, Used]:
+    """Returns how each part is used, in the place of sources. parts: the partitions of the stream of each."""
+    found = {
+        part: sum(numbers["tokens"] for numbers in sums_by_source(streams).values()) for part, streams in parts.items()
+    }
+    return _mixture(found, weights, f"{where}: part", scratch, partial(_spill_parts, parts, weights.seed))
+
+
+def _mixture(
+    found: Mapping[str, int],
+    weights: Weights,
+    where: str,
+    scratch: Callable[[], BinaryIO],
+    spill: Callable[[Mapping[str, BinaryIO]], None],
+) -> dict[str, Used]:
+    """Returns how each source is used. found: tokens of each. where: before the name of one, for messages.
+
+    spill: writes hash and tokens of documents, by source.
+    """
     targets = _targets(weights, found, where)
     used = {}
     split = {source: _epochs(source, targets, found, weights, where) for source in targets}
     parts = {source: tokens for source, (_, tokens) in split.items() if tokens}
-    spill = {source: scratch() for source in parts}
-    _spill(streams, weights.seed, spill)
+    files = {source: scratch() for source in parts}
+    spill(files)
     for source, (copies, rest) in split.items():
-        threshold, others, reached = _chosen(spill[source], rest) if rest else (0, [], 0)
+        threshold, others, reached = _chosen(files[source], rest) if rest else (0, [], 0)
         total = copies * found[source] + reached
         epochs = total / found[source] if found[source] else 0.0
         used[source] = Used(found[source], targets[source], total, round(epochs, 6), copies, threshold, others)
@@ -97,7 +122,7 @@ def _targets(weights: Weights, found: Mapping[str, int], where: str) -> dict[str
     asked: Mapping[str, float] = weights.tokens or weights.shares or {}
     asked = {source: share for source, share in asked.items() if share or source in found}
     if unknown := sorted(set(asked) - set(found)):
-        raise ConfigError(f"{where}: no document of a source named {unknown[0]!r}; valid: {', '.join(found) or 'none'}")
+        raise ConfigError(f"{where} {unknown[0]!r} has no document; valid: {', '.join(found) or 'none'}")
     if weights.tokens is not None:
         return {source: int(asked[source]) for source in found if source in asked}
     total = weights.total or sum(found[source] for source in asked)
@@ -111,12 +136,12 @@ def _epochs(
     """Returns how often all documents of a source are used, and the tokens of those that are used once more."""
     available, target = found[source], targets[source]
     if not available:
-        raise ConfigError(f"{where}: source {source!r} has no tokens")
+        raise ConfigError(f"{where} {source!r} has no tokens")
     most = int(available * weights.max_epochs)
     if target > most:
         if weights.on_excess == "fail":
             raise ConfigError(
-                f"{where}: source {source!r} has {available:,} tokens and would need {target:,}, "
+                f"{where} {source!r} has {available:,} tokens and would need {target:,}, "
                 f"{target / available:.2f} epochs; valid: at most max_epochs {weights.max_epochs:g}, or "
                 "`on_excess: cap`"
             )
@@ -128,12 +153,24 @@ def _spill(streams: Sequence[Partition], seed: int, files: Mapping[str, BinaryIO
     """Writes hash and tokens of every document of some sources."""
     for stream in streams:
         names = stream.json(NAMES)["sources"]
-        table = np.empty(len(stream.array(LENGTHS)), _HASHED)
-        table["hash"], table["tokens"] = document_hashes(stream, seed), stream.array(LENGTHS)
+        table = _hashed(stream, seed)
         numbers = stream.array(DOCUMENTS)["source"]
         for number, name in enumerate(names):
             if name in files:
                 files[name].write(table[numbers == number].tobytes())
+
+
+def _spill_parts(parts: Mapping[str, Sequence[Partition]], seed: int, files: Mapping[str, BinaryIO]) -> None:
+    """Writes hash and tokens of every document of some parts."""
+    for part, file in files.items():
+        for stream in parts[part]:
+            file.write(_hashed(stream, seed).tobytes())
+
+
+def _hashed(stream: Partition, seed: int) -> NDArray[np.void]:
+    table = np.empty(len(stream.array(LENGTHS)), _HASHED)
+    table["hash"], table["tokens"] = document_hashes(stream, seed), stream.array(LENGTHS)
+    return table
 
 
 def _chosen(file: BinaryIO, wanted: int) -> tuple[int, list[int], int]:
@@ -217,7 +254,7 @@ def in_keyed_order(hashes: NDArray[np.uint64], times: NDArray[np.int64]) -> NDAr
     copies = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
     if times.max(initial=0) <= 1:
         return np.arange(len(copies))
-    return np.argsort(_scrambled(np.repeat(hashes, times), copies.astype(np.uint64)), kind="stable")
+    return np.argsort(scrambled(np.repeat(hashes, times), copies.astype(np.uint64)), kind="stable")
 
 
 def mixed(documents: Documents, mix: Mix) -> Documents:
@@ -235,7 +272,7 @@ def mixed(documents: Documents, mix: Mix) -> Documents:
     return documents.picked(np.repeat(np.arange(len(documents)), times)[in_keyed_order(hashes, times)])
 
 
-def _scrambled(hashes: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def scrambled(hashes: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Returns another hash for each copy of a document (the finalizer of splitmix64)."""
     mixed_up: NDArray[np.uint64] = hashes + (copies + np.uint64(1)) * _GOLDEN
     mixed_up = (mixed_up ^ (mixed_up >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

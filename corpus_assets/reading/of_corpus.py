@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from corpus_assets import dataset_names as names
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.export.datasets import streamed_datasets
+from corpus_assets.export.datasets import stream_owners
 from corpus_assets.reading.errors import ReadingError
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.formats.token_streams import DATA
@@ -25,8 +25,8 @@ def find_stream(file: str | Path, name: str) -> Found:
     """Returns a token stream; `ReadingError` if there is none of that name, or a partition is not built."""
     corpus = Corpus.open(file, read_only=True)
     # A loop that reads ids alone would learn what a mask leaves out.
-    datasets = [one for one in streamed_datasets(corpus.settings.values["datasets"]) if not one.masked]
-    tokenizers = {dataset.stream: dataset.tokenizer for dataset in datasets if not dataset.mixed}
+    owners = [one for one in stream_owners(corpus.settings.values["datasets"]) if not one.masked]
+    tokenizers = {owner.stream: owner.tokenizer for owner in owners}
     if name not in tokenizers:
         raise ReadingError(f"{file} has no token stream {name!r}; valid: {', '.join(sorted(tokenizers)) or 'none'}")
     planner = corpus.planner()

@@ -45,7 +45,10 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "rows": "messages",
         "input": {"location": "raw/chats", "messages_key": "m"},
     }
-    datasets = [train, shuffled, pairs, exported, texts, chats]
+    masked = {**pairs, "name": "masked", "format": "parquet"}
+    made_of = {"web": {"input": "decontaminated_train"}, "sft": {"dataset": "masked"}}
+    parts = {"name": "parts", "format": "arrow", "sequence_length": 128, "parts": made_of}
+    datasets = [train, shuffled, pairs, exported, texts, chats, masked, parts]
     changes = {**REMOVE, "datasets": datasets, "split.holdout": 0}
     folder = write_small(tmp_path_factory.mktemp("takedown"), changes)
     write_raw(folder, "books/one.jsonl", rows_with_a_shared_passage())
@@ -107,6 +110,9 @@ def rebuilt_with_old_tokens(work: Work, asset: str, line: str) -> Record:
         ("mixed_tokens", raw_rows()["web/b.jsonl.zst"][3]["id"], raw_rows()["web/b.jsonl.zst"][3]["id"]),
         ("pairs_tokens", "qa-2", "qa-2"),
         ("exported_tokens", raw_rows()["web/b.jsonl.zst"][3]["id"], raw_rows()["web/b.jsonl.zst"][3]["id"]),
+        ("parts_tokens", raw_rows()["web/b.jsonl.zst"][3]["id"], raw_rows()["web/b.jsonl.zst"][3]["id"]),
+        ("parts_masked_token_stream", *[raw_rows()["books/three.jsonl"][3]["id"]] * 2),
+        ("parts_tokens", "qa-2", "qa-2"),
         ("decontaminated_train_token_stream", *[raw_rows()["books/three.jsonl"][3]["id"]] * 2),
     ],
 )
