@@ -135,9 +135,11 @@ def _manifest(task: Task, dataset: ExportedDataset) -> None:
 
 def export_stages(datasets: Sequence[Settings]) -> Iterator[Stage]:
     """Yields the token streams, and for each dataset in a trainer's format its files and its manifest."""
-    for owner in stream_owners(datasets):
-        yield from _made_streams(owner)
+    owners = {owner.stream: owner for owner in stream_owners(datasets)}
     for dataset in streamed_datasets(datasets):
+        for stream in (*(text.stream for text in dataset.texts), dataset.stream):
+            if (owner := owners.pop(stream, None)) is not None:
+                yield from _made_streams(owner)
         if not is_export(dataset.values):
             yield from (_mixture_stage(dataset), _documents_stage(dataset)) if dataset.values["weights"] else ()
             continue

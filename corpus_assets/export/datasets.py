@@ -160,10 +160,9 @@ def streamed_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
 
 
 def stream_owners(datasets: Sequence[Settings]) -> list[ExportedDataset]:
-    """Returns a dataset for each token stream, in an order in which what a stream is made of comes before it."""
+    """Returns a dataset for each token stream."""
     owners: dict[str, ExportedDataset] = {}
-    known = streamed_datasets(datasets)
-    for dataset in (*(one for one in known if not one.parts), *(one for one in known if one.parts)):
+    for dataset in streamed_datasets(datasets):
         for owner in (*dataset.texts, *([] if dataset.mixed else [dataset])):
             owners.setdefault(owner.stream, owner)
     return list(owners.values())
@@ -216,7 +215,7 @@ def _is_mix(entry: Settings) -> bool:
 def _stream_name(entry: Settings) -> str:
     """Returns a name that equal streams share, and that does not depend on other datasets."""
     if is_masked(entry):
-        return f"{entry['name']}_masked"
+        return names.masked_stream(entry["name"])
     if isinstance(entry["input"], Mapping):
         return names.own_stream(entry["name"])
     tokenizer_options = {key: value for key, value in (entry["tokenizer"] or {}).items() if key != "backend"}

@@ -12,6 +12,8 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.format import places_of
 from corpus_assets.export.masked.documents import MASK
 from corpus_assets.export.token_stream import DATA, LENGTHS
+from corpus_assets.report.model import decode
+from corpus_assets.report.report import MODEL
 from resources.errors import ConfigError
 from resources.formats.token_streams import ORIGINS, STREAMS
 from resources.stage.partition import Partition
@@ -22,6 +24,7 @@ from tests.export.masked.product import CHAT, FIM, LENGTH, PAIRS, built, dataset
 from tests.export.masked.rules import Document, of_documents
 from tests.export.masked.test_product import asked, faults
 
+SHORT = 200
 PARTS = {"web": {"input": "decontaminated_train"}, "sft": {"dataset": "chat"}, "code": {"dataset": "fim"}}
 WEIGHTS = {"shares": {"web": 0.6, "sft": 0.3, "code": 0.1}, "total": 30_000, "max_epochs": 9, "seed": 3}
 MIXED: dict[str, Any] = {"sequence_length": LENGTH, "format": "parquet", "parts": PARTS}
@@ -32,7 +35,8 @@ DATASETS: list[dict[str, Any]] = [
     dataset("once", MIXED),
     dataset("wide", {**MIXED, "sequence_length": 700}),
     dataset("weighed", MIXED, weights=WEIGHTS),
-    dataset("cut", {**MIXED, "parts": {**PARTS, "pairs": {"dataset": "pairs"}}}, long_documents="cut"),
+    dataset("paired", {**MIXED, "parts": {"pairs": {"dataset": "pairs"}, **PARTS}}),
+    dataset("cut", {**MIXED, "sequence_length": SHORT, "parts": {"web": PARTS["web"]}}, long_documents="cut"),
     *(dataset(f"as_{name}", {**MIXED, "format": name}) for name in ("arrow", "megatron_bridge", "mds", "olmo")),
 ]
 
@@ -40,7 +44,8 @@ DATASETS: list[dict[str, Any]] = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("parts")
-    built(made, *DATASETS)
+    corpus = built(made, *DATASETS)
+    assert drive(corpus, list(corpus.graph)).failed == []
     return made
 
 
@@ -149,11 +154,16 @@ def test_checks_find_nothing(folder: Path) -> None:
 
 def test_what_is_cut_is_counted(folder: Path) -> None:
     corpus = opened(folder)
-    lost = sum(max(0, len(ids) - LENGTH) for ids, _ in of_part(corpus, "web"))
+    lost = sum(max(0, len(ids) - SHORT) for ids, _ in of_part(corpus, "web"))
     streams = partitions(corpus, "cut_masked_token_stream")
     assert sum(one.record.statistics["truncated_tokens"] for one in streams) == lost
-    long = sum(len(ids) > LENGTH for ids, _ in of_part(corpus, "web"))
+    long = sum(len(ids) > SHORT for ids, _ in of_part(corpus, "web"))
     assert sum(one.record.statistics["documents_truncated"] for one in streams) == long
+    said = {one.name: one for one in decode((folder / "corpus" / MODEL).read_bytes()).datasets}
+    assert said["cut"].dropped_tokens == {"long_document": lost}
+    assert said["cut"].sequences_per_row == manifest_of(corpus, "cut")["packing"]["sequences_per_row"]
+    assert said["weighed"].mixture.keys() == PARTS.keys()
+    assert said["chat"].discarded == {"too_long": 2}
 
 
 @pytest.mark.parametrize("name", ["once", "weighed", "as_arrow", "as_megatron_bridge", "as_olmo"])
@@ -200,7 +210,8 @@ def test_commands_count_its_tokens(folder: Path) -> None:
 
 
 def test_a_change_in_one_part_makes_again_what_depends_on_it(tmp_path: Path) -> None:
-    chosen = [DATASETS[0], {"name": "all", **MIXED, "parts": {"web": PARTS["web"], "sft": PARTS["sft"]}}]
+    parts = {"web": PARTS["web"], "sft": PARTS["sft"]}
+    chosen = [dataset("all", {**MIXED, "parts": parts}), DATASETS[0]]  # In either order.
     built(tmp_path, *chosen)
     before = {one.key: one.record.digest for one in partitions(opened(tmp_path), "decontaminated_train_token_stream")}
     path = tmp_path / "own/chat/a.jsonl"
