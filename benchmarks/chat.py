@@ -7,7 +7,7 @@ The process that renders counts too. `mb_per_cpu_s` is what one more MB costs, t
 conversations, if it is installed; it makes no rows.
 """
 
-import argparse
+import gc
 import json
 import os
 import tempfile
@@ -22,6 +22,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import psutil
 
 from benchmarks.minhash import load_texts
+from benchmarks.printed import printed
 from benchmarks.small_datasets import LARGE, MARKERS, bytes_tokenizer, with_markers
 from benchmarks.turns import seconds_of
 from corpus_assets.config.datasets.modes import ChatDataset
@@ -83,12 +84,19 @@ def _children() -> float:
     return float(sum(time.user + time.system for time in times))
 
 
-def measure(megabytes: tuple[int, int]) -> dict[str, Any]:
+def measured_tokenizer() -> LoadedTokenizer:
+    """The same, loaded."""
+    files = {"tokenizer.json": tokenizer_json().encode()}
+    return load_tokenizer(files, TokenizerSpec("tokenizer_json", eos=MARKERS[0]))
+
+
+def measure(quick: bool) -> dict[str, Any]:
     """The rate by two sizes, and that of transformers."""
+    megabytes = QUICK_MEGABYTES if quick else MEGABYTES
     texts = load_texts(max(megabytes))[0]
-    definition = tokenizer_json()
-    tokenizer = load_tokenizer({"tokenizer.json": definition.encode()}, TokenizerSpec("tokenizer_json", eos=MARKERS[0]))
+    tokenizer = measured_tokenizer()
     small, large = (conversations(texts, size * 10**6) for size in megabytes)
+    gc.freeze()  # A build reads conversations one by one; here they all lie in memory.
     rows_seconds(small[:50], tokenizer)  # Kernels, libraries and the process that renders.
     spent = [min(rows_seconds(given, tokenizer) for _ in range(2)) for given in (small, large)]
     sizes = [sum(map(_bytes, given)) / 1e6 for given in (small, large)]
@@ -97,7 +105,7 @@ def measure(megabytes: tuple[int, int]) -> dict[str, Any]:
         "conversations": len(large),
         "mb_per_cpu_s": round((sizes[1] - sizes[0]) / (spent[1] - spent[0]), 2),
     }
-    theirs = _apply_chat_template(large[::SAMPLE], definition)
+    theirs = _apply_chat_template(large[::SAMPLE], tokenizer_json())
     figures["apply_chat_template_mb_per_cpu_s"] = theirs
     figures["ratio_vs_apply_chat_template"] = theirs and round(figures["mb_per_cpu_s"] / theirs, 1)
     if theirs is None:
@@ -126,17 +134,7 @@ def _apply_chat_template(examples: Sequence[Example], definition: str) -> float 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small inputs")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    given = parser.parse_args()
-    figures = measure(QUICK_MEGABYTES if given.quick else MEGABYTES)
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        print(
-            "\n".join(f"{name:36}{'not measured' if value is None else value:>14}" for name, value in figures.items())
-        )
+    printed(__doc__, measure)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ more costs, from 30 datasets and from 10. `large`: with tokenizers of 50,000 tok
 checkout; else with tokenizers of bytes.
 """
 
-import argparse
 import json
 import tempfile
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import yaml
 
 from benchmarks.demo import timed_build
+from benchmarks.printed import printed
 from corpus_assets.tokenize.tokenizers.token_sizes import byte_level_alphabet
 
 SIZES, QUICK_SIZES = (30, 10), (6, 3)
@@ -78,8 +78,9 @@ def write_datasets(folder: Path, datasets: int, definition: dict[str, Any]) -> P
     return folder
 
 
-def measure(datasets: int, fewer: int) -> dict[str, Any]:
+def measure(quick: bool) -> dict[str, Any]:
     """Wall and CPU seconds of builds with one number of datasets and with another."""
+    datasets, fewer = QUICK_SIZES if quick else SIZES
     definitions = {"": bytes_tokenizer()}
     if LARGE.is_file():
         definitions["large_"] = json.loads(LARGE.read_bytes())
@@ -102,17 +103,7 @@ def measure(datasets: int, fewer: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SIZES[0]} datasets instead of {SIZES[0]}")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    given = parser.parse_args()
-    figures = measure(*(QUICK_SIZES if given.quick else SIZES))
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        print(
-            "\n".join(f"{name:30}{'not measured' if value is None else value:>12}" for name, value in figures.items())
-        )
+    printed(__doc__, measure)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build
-from corpus_assets.export.mixture import Mix, mix_of
+from corpus_assets.export.mixture import mix_of
 from corpus_assets.export.token_stream import LENGTHS
+from corpus_assets.export.weights.uses import Mix
 from corpus_assets.packing.histogram import LongDocuments
 from corpus_assets.token_files.npy import integers
 from corpus_assets.token_files.npy import lengths_of as lengths_of_file

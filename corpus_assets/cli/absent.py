@@ -17,7 +17,7 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.texts.datasets import text_datasets
 from corpus_assets.raw.takedown import KEYS
 from corpus_assets.takedown.lists import LIST_BYTES, Entry, all_keys, entries
-from corpus_assets.tracing.text_files import as_document, rows_of
+from corpus_assets.tracing.texts.files import as_document, rows_of
 from corpus_assets.tracing.token_files import TokenFile, is_token_file
 from corpus_assets.unowned import unowned_files
 from resources.config_files import read_outside

@@ -32,9 +32,10 @@ from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.masked.mixed import Rules, mixed_stream
 from corpus_assets.export.masked.parts import PartsHooks, require_one_tokenizer, text_build, tokenizers
 from corpus_assets.export.masked.stream import NOTHING_LEARNED, masked_stream
-from corpus_assets.export.mixture import MIXTURE, Mix, mix_of, mixture, mixture_of_parts, shares_of
+from corpus_assets.export.mixture import MIXTURE, mix_of, mixture, mixture_of_parts
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
+from corpus_assets.export.weights.shares import shares_of
 from corpus_assets.tokenize.datasets import Dataset, JudgedRowsHooks, RowsHooks
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
@@ -112,11 +113,14 @@ def _mixture(task: Task, dataset: ExportedDataset) -> None:
     where = f"datasets.{dataset.name}.weights"
     if dataset.parts:
         parts = {part.name: task.inputs(part.stream) for part in dataset.parts}
-        used = mixture_of_parts(parts, weights, where, task.scratch)
+        mix = mixture_of_parts(parts, weights, where, task.scratch)
     else:
         streams = task.inputs(names.token_stream(dataset.stream))
-        used = mixture(streams, weights, where, task.scratch, task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ()))
-    task.save_json(f"mixtures/{dataset.name}/{MIXTURE}", msgspec.to_builtins(Mix(weights.seed, used)), rows=len(used))
+        may_be_empty = task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ())
+        before = mix_of(task.input(names.mixture(dataset.after))) if dataset.after else None
+        mix = mixture(streams, weights, where, task.scratch, may_be_empty=may_be_empty, before=before)
+    used = mix.sources
+    task.save_json(f"mixtures/{dataset.name}/{MIXTURE}", msgspec.to_builtins(mix), rows=len(used))
     task.count(**{f"epochs of {source}": use.epochs for source, use in used.items()})
     if left_out := sorted({source for source, share in weights.given().items() if share} - used.keys()):
         task.count(**{EMPTY: left_out})
@@ -233,7 +237,10 @@ def _mixture_stage(dataset: ExportedDataset) -> Stage:
         compute=partial(_mixture, dataset=dataset),
         code_version=CODE_VERSION,
         io="records",
-        inputs=tuple(map(every, _weighed(dataset))),
+        inputs=(
+            *map(every, _weighed(dataset)),
+            *((same(names.mixture(dataset.after)),) if dataset.after else ()),
+        ),
         hooks=MixtureHooks(dataset),
         unit_in="documents",
         unit_out="sources",

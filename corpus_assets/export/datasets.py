@@ -12,9 +12,11 @@ from corpus_assets.config.datasets.options import Cleaning, StrippedCleaning
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Format
-from corpus_assets.export.mixture import Mix, mixed
+from corpus_assets.export.mixture import mixed
 from corpus_assets.export.registry import format_of
+from corpus_assets.export.weights.uses import Mix
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from resources.errors import ConfigError
 from resources.hashing import value_digest
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -78,6 +80,11 @@ class ExportedDataset:
         if reads_tokens(self.values):
             return names.raw_source(self.name)
         return names.examples(self.name) if self.shard_set else str(self.values["input"])
+
+    @property
+    def after(self) -> str | None:
+        """The dataset after which its weights take documents; None if they begin with all of them."""
+        return (self.values.get("weights") or {}).get("after")
 
     @property
     def section(self) -> Export:
@@ -156,6 +163,7 @@ def streamed_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
         found[entry["name"]] = _with_stream(entry, first)
     for entry in (one for one in exports if _is_mix(one) or has_parts(one)):
         found[entry["name"]] = (_of_sets if _is_mix(entry) else _of_parts)(entry, found, first)
+    _require_one_stream(found)
     return [found[entry["name"]] for entry in exports]
 
 
@@ -205,6 +213,16 @@ def _of_parts(entry: Settings, known: Mapping[str, ExportedDataset], first: dict
     name = entry["name"]
     tokenizer = _tokenizer(entry, name)
     return ExportedDataset(name, values, tokenizer, _stream_name(entry), parts=tuple(parts), texts=tuple(texts))
+
+
+def _require_one_stream(datasets: Mapping[str, ExportedDataset]) -> None:
+    """Raises `ConfigError` for a dataset that goes on after one of other texts, or of other ids."""
+    for name, dataset in datasets.items():
+        if dataset.after is not None and datasets[dataset.after].stream != dataset.stream:
+            raise ConfigError(
+                f"datasets.{name}.weights.after: {dataset.after!r} is of other texts or ids; valid: a dataset with "
+                "the same input, tokenizer and cleaning"
+            )
 
 
 def _is_mix(entry: Settings) -> bool:

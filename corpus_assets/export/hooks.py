@@ -12,8 +12,8 @@ from corpus_assets.config.datasets.exports import export_section, format_name, s
 from corpus_assets.config.datasets.masked import has_parts, is_masked
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
 from corpus_assets.export.format import Build, totals_of
-from corpus_assets.export.mixture import shares_of
 from corpus_assets.export.registry import format_of
+from corpus_assets.export.weights.shares import shares_of
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.datasets import dataset_run_options
 from corpus_assets.tokenize.encode.attempts import slower_notes
@@ -44,7 +44,8 @@ class MixtureHooks(Hooks):
     @override
     def derived_parameters(self, settings: Settings) -> Settings:
         where, files = f"datasets.{self.dataset.name}.weights", self.local_files(settings)
-        values = dict(_entry(settings, self.dataset.name)["weights"])
+        given = _entry(settings, self.dataset.name)["weights"]
+        values = {key: value for key, value in given.items() if key != "after" or value is not None}
         if WEIGHTS in files:
             values["shares"] = shares_of(files[WEIGHTS], values["shares"])
         asked = values["tokens"] or values["shares"]

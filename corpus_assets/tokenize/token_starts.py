@@ -1,5 +1,8 @@
 """The positions in a text where its tokens start."""
 
+from functools import lru_cache
+from itertools import accumulate
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +10,8 @@ from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
 HEAD = 64
+MOST_SHORT, SHORT = 1024, 64
+"""Heads whose text is remembered: how many, and their ids."""
 
 
 def token_starts(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64]:
@@ -19,16 +24,28 @@ def token_starts(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64]
     return tokenizer.encode_offsets(text)[1] if counted is None else counted
 
 
-def ids_of_head(head: str, ids: Ids, tokenizer: Tokenizer) -> int | None:
-    """Returns how many of the ids of a text that begins with `head` make up the head; None if a token goes on after it,
-    or the tokens' own texts do not make it up.
-    """
-    stored = len(head.encode())
-    ends = np.cumsum(tokenizer.text_sizes()[0][ids[: stored + 1]], dtype=np.int64)
-    count = int(np.searchsorted(ends, stored)) + 1
-    # One place alone: a token without a text of its own may be of what is before it, or of what comes after.
-    whole = count <= ends.size and int(np.count_nonzero(ends == stored)) == 1
-    return count if whole and tokenizer.decode(ids[:count]) == head else None
+class Heads:
+    """Counts the ids that heads of texts have; a template writes the same few short heads again and again."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._short_text = lru_cache(MOST_SHORT)(self._text)
+
+    def ids_of(self, head: str, ids: Ids) -> int | None:
+        """Returns how many of the ids of a text that begins with `head` make up the head; None if a token goes on after
+        it, or the tokens' own texts do not make it up.
+        """
+        stored = len(head.encode())
+        ends = list(accumulate(self._tokenizer.text_sizes()[0][ids[: stored + 1]].tolist()))
+        # One place alone: a token without a text of its own may be of what is before it, or of what comes after.
+        if ends.count(stored) != 1:
+            return None
+        count = ends.index(stored) + 1
+        text = self._short_text if count <= SHORT else self._text
+        return count if text(ids[:count].tobytes()) == head else None
+
+    def _text(self, ids: bytes) -> str:
+        return self._tokenizer.decode(np.frombuffer(ids, np.int32))
 
 
 def _counted(text: str, ids: Ids, tokenizer: Tokenizer) -> NDArray[np.int64] | None:

@@ -30,7 +30,7 @@ from corpus_assets.tokenize.rows.view import is_described, side_names
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.ids_alone import IDS
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
-from corpus_assets.tracing.text_files import words_of_rows, words_of_texts
+from corpus_assets.tracing.texts.files import words_of_rows, words_of_texts
 from resources.errors import CorpusError
 from resources.formats.hdf5.reader import HDF5, read_hdf5
 from resources.ledger.ledger import FileRecord, Record, partition_name

@@ -12,7 +12,8 @@ from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat import limited_template as module
 from corpus_assets.tokenize.modes.chat.chat import chat_rows
 from corpus_assets.tokenize.modes.chat.limited_template import Found, LimitedTemplate, open_template, try_template
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Cut, Dialogue, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat.template_server import Asked, Part
 from corpus_assets.tokenize.modes.mode import Tools
 from resources.errors import ConfigError, CorpusError
 from resources.formats.examples import Example, Messages
@@ -91,6 +92,16 @@ def test_one_conversation_that_costs_too_much_takes_no_other_along(hostile: Limi
     assert reasons(found) == ["ok", "template_limit", "ok", "template_limit", "ok"]
 
 
+def test_a_cut_that_costs_too_much_takes_nothing_else_along() -> None:
+    template = LimitedTemplate("{{ 'a' * 999999999 if messages | length == 2 }}ok", {}, limits=SMALL)
+    try:
+        dialogue = Dialogue(talk(("user", "a"), ("assistant", "b"), ("user", "c")))
+        found = template.render_cut([Asked(dialogue, [Cut(1), Cut(2), Cut(3)]), Asked(dialogue)])
+        assert found == [(Rendered("ok"), [Part(2, ""), None, Part(2, "")]), (Rendered("ok"), ())]
+    finally:
+        template.close()
+
+
 def process_of(template: LimitedTemplate) -> psutil.Process:
     process = template._process._process
     assert process is not None
@@ -163,6 +174,29 @@ def test_a_process_of_its_own_changes_no_text(source: str | None, conversations:
             assert found == inside.render(Dialogue(messages), VALUES)
         except TemplateFault as fault:
             assert str(found) == str(fault)
+
+
+@pytest.mark.parametrize("source", [CHATML, LLAMA_2, TOOLS], ids=["chatml", "llama-2", "tools"])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@given(messages=TALKS.filter(bool), data=st.data())
+def test_cuts_give_the_text_that_they_have_alone(source: str, messages: Messages, data: st.DataObject) -> None:
+    """The last word in brackets changes the text before it, so that cuts do not begin as the whole does."""
+    source = "[{{ messages[-1].content }}]" + source
+    inside, template = ChatTemplate(source), open_template(source, VALUES)
+    cuts = data.draw(st.lists(st.builds(Cut, st.integers(1, len(messages)), st.booleans()), max_size=4))
+    ((whole, parts),) = template.render_cut([Asked(Dialogue(messages), cuts)])
+    if isinstance(whole, TemplateFault):
+        assert not parts
+        return
+    for cut, part in zip(cuts, parts, strict=True):
+        try:
+            text = inside.render(cut.of(Dialogue(messages)), VALUES).text
+        except TemplateFault:
+            assert part is None
+            continue
+        assert part is not None
+        assert whole.text[: part.shared] + part.rest == text
+        assert not part.rest or whole.text[part.shared : part.shared + 1] != part.rest[0]
 
 
 def test_generated_parts_and_all_of_unicode_pass_the_pipe() -> None:

@@ -10,7 +10,7 @@ import sentencepiece
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpus_assets.tokenize.token_starts import ids_of_head, token_starts
+from corpus_assets.tokenize.token_starts import Heads, token_starts
 from corpus_assets.tokenize.tokenizers.library import LibraryBackend
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from tests.golden import shared
@@ -37,7 +37,7 @@ def same(text: str, tokenizer: LoadedTokenizer | ByteTokenizer) -> None:
     assert counted.dtype == starts.dtype
     assert counted.size == ids.size
     for cut in {1, len(text) // 2, len(text) - 1}:
-        head = ids_of_head(text[: max(0, cut)], ids, tokenizer)
+        head = Heads(tokenizer).ids_of(text[: max(0, cut)], ids)
         assert head is None or head == np.searchsorted(starts, cut)
 
 
@@ -45,9 +45,9 @@ def test_ids_of_a_head_are_counted_where_a_token_ends_with_it() -> None:
     tokenizer = byte_level()
     ids = tokenizer.encode_plain(["ab\n\N{SNOWMAN}c"]).ids
     starts = token_starts("ab\n\N{SNOWMAN}c", ids, tokenizer)
-    assert ids_of_head("ab\n", ids, tokenizer) == int(np.searchsorted(starts, 3))
-    assert ids_of_head("ab\n\N{SNOWMAN}c", ids, tokenizer) == ids.size
-    assert ids_of_head("ax", ids, tokenizer) is None
+    assert Heads(tokenizer).ids_of("ab\n", ids) == int(np.searchsorted(starts, 3))
+    assert Heads(tokenizer).ids_of("ab\n\N{SNOWMAN}c", ids) == ids.size
+    assert Heads(tokenizer).ids_of("ax", ids) is None
 
 
 @cache

@@ -50,11 +50,13 @@ READERS: Mapping[ReaderName, Reader] = {
         units="sample_packing overwrites position_ids, so a packed row becomes one document",
     ),
     "llama_factory": Reader(
+        dict.fromkeys(("row", "document"), ("input_ids", "attention_mask", "labels")),
         {
-            "row": ("input_ids", "attention_mask", "labels", "position_ids"),
-            "document": ("input_ids", "attention_mask", "labels"),
+            **dict.fromkeys(
+                ("seq_lengths", "loss_mask"), "it keeps columns that it does not know, and fails over them"
+            ),
+            "position_ids": "it pads rows to a multiple of 8 ids, and not these",
         },
-        dict.fromkeys(("seq_lengths", "loss_mask"), "it keeps columns that it does not know, and cannot pad them"),
     ),
 }
 
@@ -192,7 +194,10 @@ class ParquetMasked(ColumnsMasked):
 class ArrowMasked(ColumnsMasked):
     """A folder that `datasets.load_from_disk` loads, such as LLaMA-Factory's `tokenized_path`."""
 
-    usual = READERS["llama_factory"].columns
+    usual: ClassVar[Mapping[Unit, tuple[Column, ...]]] = {
+        "row": ("input_ids", "attention_mask", "labels", "position_ids"),
+        "document": ("input_ids", "attention_mask", "labels"),
+    }
 
     format: Literal["arrow"]
 

@@ -91,6 +91,8 @@ class MixedDataset(MaskedOptions, Reading):
         yield from MASKED[self.format].faults(self)
         if self.separator == "none" and self.separator_token is not None:
             yield f"separator_token is {self.separator_token!r}; valid with `separator: none`: none"
+        if self.weights and self.weights.after is not None:
+            yield f"weights.after is {self.weights.after!r}; valid with parts: none, as they are no sources"
         given = self.weights.given() if self.weights else {}
         if given and (unlike := sorted(given.keys() ^ self.parts.keys())):
             yield f"weights name {', '.join(given)}; valid: each part, which are {', '.join(self.parts)}: {unlike[0]!r}"

@@ -19,8 +19,9 @@ from corpus_assets.export.datasets import Part
 from corpus_assets.export.masked.documents import MASK
 from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.masked.stream import NOTHING_LEARNED
-from corpus_assets.export.mixture import Mix, document_hashes, scrambled, times_of
+from corpus_assets.export.mixture import document_hashes, scrambled
 from corpus_assets.export.token_stream import BY_SOURCE, DATA, DOCUMENT, DOCUMENTS, IDS, LENGTHS, NAMES
+from corpus_assets.export.weights.uses import Mix, times_of
 from resources.documents.row_counts import added, by_power
 from resources.formats.token_streams import ORIGIN, ORIGINS, STREAMS
 from resources.stage.partition import Partition

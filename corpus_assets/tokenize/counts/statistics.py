@@ -109,7 +109,7 @@ class Statistics:
         self.raw_bytes_count += size
         self.sources.text(size)
         self.normalized_chars_count += len(normalized)
-        self.normalized_bytes_count += len(normalized.encode())
+        self.normalized_bytes_count += size if normalized is raw else len(normalized.encode())
 
     @property
     def sequences_per_row(self) -> float:

@@ -12,10 +12,11 @@ import numpy as np
 from corpus_assets.config.datasets.modes import DPODataset
 from corpus_assets.tokenize.counts.discarded import of_example, of_text
 from corpus_assets.tokenize.counts.statistics import Statistics
-from corpus_assets.tokenize.modes.chat.alignment import CONTROL_IN_NAME, ControlTokens
+from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
 from corpus_assets.tokenize.modes.chat.input import INPUT_REASONS
 from corpus_assets.tokenize.modes.chat.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.chat.markers import turn_markers
+from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
 from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault, names_read
 from corpus_assets.tokenize.modes.dpo_pairs import MARKED, PROBE, Roles, UnusablePairError, unmarked
 from corpus_assets.tokenize.modes.dpo_texts import (

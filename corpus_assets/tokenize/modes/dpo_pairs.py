@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from corpus_assets.tokenize.modes.chat.alignment import ASKING_ROLES, NAMES
 from corpus_assets.tokenize.modes.chat.input import messages_without_nulls
+from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES, NAMES
 from resources.errors import CorpusError
 from resources.formats.examples import Example, Messages
 

@@ -6,14 +6,17 @@ change how an answer is rendered (reasoning that is left out of a history, anoth
 the model would not write it like that: such an answer is learned in a separate text that ends with it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
-from corpus_assets.tokenize.modes.chat.alignment import ASKING_ROLES, ControlTokens, Conversation
-from corpus_assets.tokenize.modes.chat.limited_template import Found as Rendering
-from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate
-from corpus_assets.tokenize.modes.chat.template import Dialogue, Rendered
+from corpus_assets.tokenize.modes.chat.alignment import Content, Conversation
+from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate, Parts
+from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
+from corpus_assets.tokenize.modes.chat.template import Cut, Dialogue, Rendered
+from corpus_assets.tokenize.modes.chat.template_server import Part
 
 # Noncharacters: no token holds them.
 _ASKED, _SAID = "\ufdd2", "\ufdd3"
@@ -39,93 +42,106 @@ class Asking:
     """The messages of a dialogue that are to be learned, with what has to be rendered to find them in its text.
 
     A message of which the template writes no text is no answer.
+
+    cuts: of the dialogue, those that have to be rendered.
     """
 
     def __init__(self, dialogue: Dialogue, wanted: Collection[int], style: "Style") -> None:
-        self._dialogue = dialogue
         self._style = style
         self._wanted = sorted(wanted)
-        last = len(dialogue.messages) - 1
-        said = [number for number in self._wanted if dialogue.messages[number].get("role") not in ASKING_ROLES]
-        self._prompts = {number: self._before(number) for number in said if number}
-        self._ends = {number: self.up_to(number) for number in self._wanted if number != last}
+        messages = dialogue.messages
+        self._prompts = [
+            number for number in self._wanted if number and messages[number].get("role") not in ASKING_ROLES
+        ]
+        self._ends = [number for number in self._wanted if number != len(messages) - 1]
+        prompts = [Cut(number, generation_prompt=True) for number in self._prompts]
+        self.cuts = [*prompts, *(Cut(number + 1) for number in self._ends)]
 
-    @property
-    def asked(self) -> list[Dialogue]:
-        """Returns what has to be rendered."""
-        return [*self._prompts.values(), *self._ends.values()]
-
-    def up_to(self, number: int) -> Dialogue:
-        """Returns the dialogue that ends with a message."""
-        return Dialogue(self._dialogue.messages[: number + 1], self._dialogue.values)
-
-    def _before(self, number: int) -> Dialogue:
-        return Dialogue(self._dialogue.messages[:number], self._dialogue.values, generation_prompt=True)
-
-    def found(self, whole: Conversation, rendered: Sequence[Rendering], tokens: ControlTokens) -> Answers:
-        """Returns the answers in the text of the dialogue. rendered: what the template gave for `asked`."""
-        prompts = _texts(dict(zip(self._prompts, rendered, strict=False)))
-        ends = _texts(dict(zip(self._ends, rendered[len(self._prompts) :], strict=True)))
+    def found(self, whole: Conversation, rendered: Parts, tokens: ControlTokens) -> Answers:
+        """Returns the answers in the text of the dialogue. rendered: what the template gave for `cuts`."""
+        prompts = dict(zip(self._prompts, rendered, strict=False))
+        ends = dict(zip(self._ends, rendered[len(self._prompts) :], strict=True))
+        places = _Places(whole)
         found, rewritten = list[Answer](), list[int]()
         for number in self._wanted:
-            texts = [content for content in whole.contents if content.message == number]
-            if not texts:
+            texts = places.texts.get(number)
+            if texts is None:
                 continue
-            start = self._begin(whole, number, prompts.get(number), tokens)
-            alone = whole.text if number not in self._ends else ends.get(number)
+            start = self._begin(places, number, prompts.get(number), tokens)
+            alone = ends[number] if number in ends else Part(len(whole.text), "")
             # A later turn may repeat it: the answer of a tool begins with the name of the call.
-            own = [content for content in texts if alone is None or content.stop <= len(alone)]
+            own = [content for content in texts if alone is None or content.stop <= alone.shared + len(alone.rest)]
             written = max(start, (own or texts)[-1].stop)
-            stop = self._end(whole, (number, written), alone, tokens)
+            stop = self._end(places, (number, written), alone, tokens)
             if stop is None:
                 rewritten.append(number)
             else:
                 found.append(Answer(number, start, stop))
         return Answers(tuple(found), tuple(rewritten))
 
-    def _begin(self, whole: Conversation, number: int, prompt: str | None, tokens: ControlTokens) -> int:
+    def _begin(self, places: "_Places", number: int, prompt: Part | None, tokens: ControlTokens) -> int:
         header = self._style.header
         if header is None or prompt is None:
-            return _begin(whole, number, prompt, tokens)
-        before = prompt + header
-        return len(before) if whole.text.startswith(before) else _begin(whole, number, None, tokens)
+            return _begin(places, number, prompt, tokens)
+        if not prompt.rest and places.text.startswith(header, prompt.shared):
+            return prompt.shared + len(header)
+        return _begin(places, number, None, tokens)
 
-    def _end(
-        self, whole: Conversation, answer: tuple[int, int], alone: str | None, tokens: ControlTokens
-    ) -> int | None:
+    def _end(self, places: "_Places", answer: tuple[int, int], alone: Part | None, tokens: ControlTokens) -> int | None:
         """Returns where an answer ends, None if the text does not show it as it is `alone`, with nothing after it.
 
         answer: its message, and where its last content ends. It ends with the first `end` that the template writes
         after that, or else, for answers of another kind, with the last control token there.
         """
         number, written = answer
-        after = min((content.start for content in whole.contents if content.message > number), default=len(whole.text))
+        after = places.after(number)
         if alone is None:
-            return next((stop for _, stop in tokens.find(whole.text, written, after)), written)
-        found = list(tokens.find(alone, min(written, len(alone)), len(alone)))
-        ends = [stop for start, stop in found if alone[start:stop] == self._style.end] or [
+            return next((stop for _, stop in tokens.find(places.text, written, after)), written)
+        text = places.text[: alone.shared] + alone.rest if alone.rest else places.text
+        length = alone.shared + len(alone.rest)
+        found = list(tokens.find(text, min(written, length), length))
+        ends = [stop for start, stop in found if text[start:stop] == self._style.end] or [
             stop for _, stop in found[-1:]
         ]
         stop = max([written, *ends[:1]])
-        return stop if whole.text[:stop] == alone[:stop] and stop <= max(after, written) else None
+        return stop if stop <= alone.shared and stop <= max(after, written) else None
 
 
-def _texts(rendered: Mapping[int, Rendering]) -> dict[int, str]:
-    return {number: found.text for number, found in rendered.items() if isinstance(found, Rendered)}
+class _Places:
+    """A text, and where the contents of its messages lie."""
+
+    def __init__(self, whole: Conversation) -> None:
+        self.text = whole.text
+        self.texts: dict[int, list[Content]] = {}
+        for content in whole.contents:
+            self.texts.setdefault(content.message, []).append(content)
+        numbers = sorted(self.texts)
+        lasts = accumulate((self.texts[number][-1].stop for number in numbers), max, initial=0)
+        firsts = accumulate((self.texts[number][0].start for number in reversed(numbers)), min, initial=len(self.text))
+        self._before = dict(zip(numbers, lasts, strict=False))
+        self._after = dict(zip(reversed(numbers), firsts, strict=False))
+
+    def before(self, number: int) -> int:
+        """Returns where the contents of the messages before one end that has contents."""
+        return self._before[number]
+
+    def after(self, number: int) -> int:
+        """Returns where the contents of the messages after one begin that has contents."""
+        return self._after[number]
 
 
-def _begin(whole: Conversation, number: int, prompt: str | None, tokens: ControlTokens) -> int:
+def _begin(places: _Places, number: int, prompt: Part | None, tokens: ControlTokens) -> int:
     """Returns where an answer begins: after the prompt for it, or else with its first content."""
-    first = min(content.start for content in whole.contents if content.message == number)
+    first = places.texts[number][0].start
     if prompt is None:
         return first
-    before = max((content.stop for content in whole.contents if content.message < number), default=0)
-    shared = _shared(whole.text, prompt)
-    if shared == len(prompt):
+    shared = prompt.shared
+    if not prompt.rest:
         return shared
     # The prompt goes on otherwise: what both share may end inside a word that only looks alike.
-    borders = [stop for _, stop in tokens.find(whole.text, before, shared)]
-    borders.append(whole.text.rfind("\n", before, shared) + 1)
+    before = places.before(number)
+    borders = [stop for _, stop in tokens.find(places.text, before, shared)]
+    borders.append(places.text.rfind("\n", before, shared) + 1)
     border = max((border for border in borders if before < border <= min(shared, first)), default=None)
     return first if border is None else border
 
@@ -156,12 +172,3 @@ class Style:
             return cls(end=end)
         header = before.removeprefix(bare.text) if before.startswith(bare.text) else ""
         return cls(header if role in header.lower() or tokens.spelled_in(header) else "", end)
-
-
-def _shared(left: str, right: str) -> int:
-    """Returns how many characters two texts begin with alike."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if left[low:middle] == right[low:middle] else (low, middle - 1)
-    return low

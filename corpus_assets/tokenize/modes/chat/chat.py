@@ -5,16 +5,14 @@ This module reads examples, fits them into rows and counts; encoding.py makes id
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
-import msgspec
 import numpy as np
 
 from corpus_assets.config.datasets.modes import ChatDataset
 from corpus_assets.tokenize.counts.discarded import of_example
 from corpus_assets.tokenize.encode.cleaning import clean
-from corpus_assets.tokenize.modes.chat.alignment import ALIGNMENT_FAILED, CONTROL_IN_NAME
+from corpus_assets.tokenize.modes.chat.alignment import ALIGNMENT_FAILED
 from corpus_assets.tokenize.modes.chat.encoding import (
     CONTROL_IN_TEXT,
     ChatEncoder,
@@ -31,6 +29,7 @@ from corpus_assets.tokenize.modes.chat.limited_template import (
     template_blocks,
 )
 from corpus_assets.tokenize.modes.chat.markers import check_ends, turn_markers
+from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
 from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault, names_read
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.mode import MaskedBatch, Mode, OnFault, Tools
@@ -40,7 +39,7 @@ from corpus_assets.tokenize.rows.layouts import ANSWERS, PACKED_ANSWERS
 from corpus_assets.tokenize.rows.vsl import VSLPacker
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
-from resources.formats.examples import Example, Messages, chunk_bytes
+from resources.formats.examples import Example, chunk_bytes
 
 _Encoded = tuple[Written, ChatSequence | TemplateFault]
 T = TypeVar("T")
@@ -125,8 +124,10 @@ class _Reader:
         """Yields batches of ids and loss masks."""
         for batch in batches(self._sequences(examples)):
             tokens = Ragged.of(sequence.ids for _, sequence in batch)
+            learned = np.concatenate([sequence.learned for _, sequence in batch])
             # A position is in the loss if its label, the next id, is learned.
-            masks = Ragged.of(np.append(sequence.learned[1:], False) for _, sequence in batch)
+            masks = Ragged(np.append(learned[1:], False).astype(np.int32), tokens.offsets)
+            masks.ids[tokens.offsets[1:] - 1] = 0
             count_sequences(tokens.lengths, int(masks.ids.sum()), self._statistics)
             yield MaskedBatch(tokens, masks, np.array([number for number, _ in batch], np.int64))
 
@@ -168,13 +169,12 @@ class _Reader:
         except TurnsError as fault:
             return fault
         self._statistics.note_unread(unread)
-        return replace(talk, dialogue=msgspec.structs.replace(talk.dialogue, messages=self._cleaned(talk)))
+        return Talk(Dialogue(list(map(self._cleaned, talk.dialogue.messages)), talk.dialogue.values), talk.learned)
 
-    def _cleaned(self, talk: Talk) -> Messages:
-        return [
-            message | {"content": self._clean(message["content"])} if "content" in message else message
-            for message in talk.dialogue.messages
-        ]
+    def _cleaned(self, message: dict[str, Any]) -> dict[str, Any]:
+        content = message.get("content")
+        text = self._clean(content)
+        return message if text is content else message | {"content": text}
 
     def _clean(self, content: Any) -> Any:
         """Returns a content after cleaning."""

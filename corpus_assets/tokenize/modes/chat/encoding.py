@@ -5,30 +5,25 @@ long as no message spells a control token. A control token that a message spells
 matched only in stretches that the template wrote.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from corpus_assets.tokenize.modes.chat.alignment import ASKING_ROLES, Aligning, ControlTokens, Conversation
+from corpus_assets.tokenize.modes.chat.alignment import Aligning, Conversation, Frame
 from corpus_assets.tokenize.modes.chat.answers import Asking, Style
-from corpus_assets.tokenize.modes.chat.limited_template import Found as Rendering
-from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate
+from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate, Parts
+from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
+from corpus_assets.tokenize.modes.chat.pieces import PLAIN, Flags, Piece, Span, ids_of, pieces_of, spans_in
 from corpus_assets.tokenize.modes.chat.template import Dialogue, TemplateFault
-from corpus_assets.tokenize.ragged import Ids
-from corpus_assets.tokenize.token_starts import ids_of_head, token_starts
+from corpus_assets.tokenize.modes.chat.template_server import Asked
+from corpus_assets.tokenize.ragged import Ids, Ragged
+from corpus_assets.tokenize.token_starts import Heads, token_starts
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
-Flags = NDArray[np.bool_]
-Span = tuple[int, int]
-
-
 CONTROL_IN_TEXT = "control_token_in_text"
-_NO_IDS, _NO_FLAGS = np.empty(0, np.int32), np.empty(0, np.bool_)
 
 
 class ChatSequence(NamedTuple):
@@ -36,14 +31,6 @@ class ChatSequence(NamedTuple):
 
     ids: Ids
     learned: Flags
-
-
-class _Piece(NamedTuple):
-    """text[start:stop]: a control token with its id, or plain text."""
-
-    start: int
-    stop: int
-    control: int | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +69,7 @@ class ChatEncoder:
         """`roles`: learned, None for generation blocks. The tokenizer has the markers of turns as control tokens."""
         self._tokenizer = tokenizer
         self._template = template
+        self._heads = Heads(tokenizer)
         self._tokens = ControlTokens(tokenizer.special_tokens)
         self._roles = roles
         self._only_last = only_last
@@ -104,19 +92,19 @@ class ChatEncoder:
         whole = self._write_whole(talks)
         alone = [self._alone(talk, found) for talk, found in zip(talks, whole, strict=True)]
         rest = iter(self._write_whole([talk for group in alone for talk in group]))
-        return [_together(found, [next(rest) for _ in group]) for found, group in zip(whole, alone, strict=True)]
+        return [_texts_of(found, [next(rest) for _ in group]) for found, group in zip(whole, alone, strict=True)]
 
     def _write_whole(self, talks: Sequence[Talk]) -> list[tuple[Written, tuple[int, ...]] | TemplateFault]:
         """Returns each conversation as one text, and the messages whose answers it does not show, or the fault."""
         aligning = [Aligning(talk.dialogue, self._tokens) for talk in talks]
         asking = [Asking(talk.dialogue, self._wanted(talk), self._style) for talk in talks]
-        pairs = list(zip(talks, aligning, asking, strict=True))
-        asked = [dialogue for _, text, answers in pairs for dialogue in (*text.asked, *answers.asked)]
-        rendered = iter(self._template.render_all(asked))
+        shapes = {text.shape: text.masked for text in aligning if text.masked is not None}
+        asked = [Asked(talk.dialogue, answers.cuts) for talk, answers in zip(talks, asking, strict=True)]
+        rendered = self._template.render_cut([*asked, *map(Asked, shapes.values())])
+        frames = dict(zip(shapes, (Frame.of(masked) for masked, _ in rendered[len(talks) :]), strict=True))
         results: list[tuple[Written, tuple[int, ...]] | TemplateFault] = []
-        for talk, text, answers in pairs:
-            found = text.found([next(rendered) for _ in text.asked])
-            ends = [next(rendered) for _ in answers.asked]
+        for talk, text, answers, (whole, ends) in zip(talks, aligning, asking, rendered, strict=False):
+            found = text.found(whole, frames.get(text.shape))
             if isinstance(found, TemplateFault):
                 results.append(found)
                 continue
@@ -141,7 +129,7 @@ class ChatEncoder:
         return set(chosen[-1:] if self._only_last else chosen)
 
     def _spans(
-        self, talk: Talk, found: Conversation, answers: Asking, ends: Sequence[Rendering]
+        self, talk: Talk, found: Conversation, answers: Asking, ends: Parts
     ) -> tuple[tuple[Span, ...], tuple[int, ...]]:
         if self._roles is None:
             blocks = [span for span in found.generated if not _left_out(talk, found, span)]
@@ -158,47 +146,51 @@ class ChatEncoder:
 
     def encode_all(self, texts: Sequence[Written]) -> list[ChatSequence | TemplateFault]:
         """Returns the ids of each rendered conversation, or the fault if plain text becomes a control token."""
-        pieces = [list(self._pieces(written.aligned)) for written in texts]
+        pieces = [list(pieces_of(written.aligned, written.spans, self._tokens)) for written in texts]
         plain = [
             written.aligned.text[piece.start : piece.stop]
             for written, parts in zip(texts, pieces, strict=True)
             for piece in parts
-            if piece.control is None
+            if piece.control == PLAIN
         ]
-        encoded = iter(self._tokenizer.encode_plain(plain))
-        return [self._sequence(written, parts, encoded) for written, parts in zip(texts, pieces, strict=True)]
+        ids, learned = ids_of([piece for parts in pieces for piece in parts], self._tokenizer.encode_plain(plain))
+        found, stop = list[ChatSequence | TemplateFault](), 0
+        for written, parts in zip(texts, pieces, strict=True):
+            start, stop = stop, stop + len(parts)
+            own = Ragged(ids.ids, ids.offsets[start : stop + 1])
+            found.append(self._sequence(written, parts, own, learned))
+        return found
 
     def _sequence(
-        self, written: Written, pieces: Sequence[_Piece], encoded: Iterator[Ids]
+        self, written: Written, pieces: Sequence[Piece], ids: Ragged, learned: Flags
     ) -> ChatSequence | TemplateFault:
-        text, spans = written.aligned.text, written.spans
-        ids = [next(encoded) if piece.control is None else np.array([piece.control], np.int32) for piece in pieces]
-        if self._makes_control(text, pieces, ids):
+        """Returns the ids of a text. learned: of all texts, which it completes for its own."""
+        if self._makes_control(written.aligned.text, pieces, ids):
             return TemplateFault(CONTROL_IN_TEXT, "the tokenizer makes a control token of plain text")
-        covers = [_inside(piece, spans) for piece in pieces]
-        flags = [
-            np.full(found.size, cover) if cover is not None else self._flags(text, piece, found, spans)
-            for piece, found, cover in zip(pieces, ids, covers, strict=True)
-        ]
-        return ChatSequence(np.concatenate(ids or [_NO_IDS]), np.concatenate(flags or [_NO_FLAGS]))
+        offsets = ids.offsets.tolist()
+        for piece, first, last in zip(pieces, offsets, offsets[1:], strict=False):
+            if piece.learned is None:
+                learned[first:last] = self._flags(written, piece, ids.ids[first:last])
+        return ChatSequence(ids.ids[offsets[0] : offsets[-1]], learned[offsets[0] : offsets[-1]])
 
-    def _makes_control(self, text: str, pieces: Sequence[_Piece], ids: Sequence[Ids]) -> bool:
+    def _makes_control(self, text: str, pieces: Sequence[Piece], ids: Ragged) -> bool:
         """Returns whether a control token that stands in plain text became its id."""
-        written = [(piece.start, piece.stop) for piece in pieces if piece.control is not None]
+        written = [(piece.start, piece.stop) for piece in pieces if piece.control != PLAIN]
         if list(self._tokens.find(text, 0, len(text))) == written:
             return False  # No other is spelled anywhere.
         return any(
             np.isin(found, [self._tokens.ids[text[first:last]] for first, last in spelled]).any()
             for piece, found in zip(pieces, ids, strict=True)
-            if piece.control is None and (spelled := list(self._tokens.find(text, piece.start, piece.stop)))
+            if piece.control == PLAIN and (spelled := list(self._tokens.find(text, piece.start, piece.stop)))
         )
 
-    def _flags(self, text: str, piece: _Piece, ids: Ids, spans: Sequence[Span]) -> Flags:
+    def _flags(self, written: Written, piece: Piece, ids: Ids) -> Flags:
         """Returns which ids of a piece are learned: those that hold a code point of one of the spans."""
+        text, spans = written.aligned.text, written.spans
         flags = np.zeros(ids.size, np.bool_)
-        touched = _touched(piece, spans)
+        touched = spans_in(piece, spans)
         if len(touched) == 1 and touched[0][1] >= piece.stop:
-            head = ids_of_head(text[piece.start : touched[0][0]], ids, self._tokenizer)
+            head = self._heads.ids_of(text[piece.start : touched[0][0]], ids)
             if head is not None:
                 flags[head:] = True
                 return flags
@@ -208,40 +200,6 @@ class ChatEncoder:
         for start, stop in touched:
             flags[np.searchsorted(stops, start, side="right") : np.searchsorted(starts, stop)] = True
         return flags
-
-    def _pieces(self, aligned: Conversation) -> Iterator[_Piece]:
-        """Yields the control tokens of the template, and what lies between them."""
-        before = 0
-        for start, stop in self._template_stretches(aligned):
-            for first, last in self._tokens.find(aligned.text, start, stop):
-                if before < first:
-                    yield _Piece(before, first)
-                yield _Piece(first, last, self._tokens.ids[aligned.text[first:last]])
-                before = last
-        if before < len(aligned.text):
-            yield _Piece(before, len(aligned.text))
-
-    @staticmethod
-    def _template_stretches(aligned: Conversation) -> Iterator[Span]:
-        before = 0
-        for content in aligned.contents:
-            yield before, content.start
-            before = content.stop
-        yield before, len(aligned.text)
-
-
-def _touched(piece: _Piece, spans: Sequence[Span]) -> Sequence[Span]:
-    first = bisect_right(spans, piece.start, key=itemgetter(1))
-    return spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
-
-
-def _inside(piece: _Piece, spans: Sequence[Span]) -> bool | None:
-    """Returns whether a piece is in a span as a whole, or touches none; None if a span begins or ends in it."""
-    touched = _touched(piece, spans)
-    if not touched:
-        return False
-    start, stop = touched[0]
-    return True if start <= piece.start and piece.stop <= stop else None
 
 
 def answering(roles: Iterable[str] | None) -> str:
@@ -266,7 +224,7 @@ def _left_out(talk: Talk, found: Conversation, span: Span) -> bool:
     return any(talk.learned[number] is False for number in inside)
 
 
-def _together(
+def _texts_of(
     whole: tuple[Written, tuple[int, ...]] | TemplateFault,
     alone: Sequence[tuple[Written, tuple[int, ...]] | TemplateFault],
 ) -> list[Written] | TemplateFault:

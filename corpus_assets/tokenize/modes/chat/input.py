@@ -43,6 +43,9 @@ class Beside(NamedTuple):
         return sorted(self.unread | ignored)
 
 
+_NOTHING = Beside({}, None, frozenset())
+
+
 def talk_of(example: Example, read: Collection[str] | None = None) -> tuple[Talk, list[str]]:
     """Returns the conversation of a row, and the keys of the row that nothing reads; read: as for `beside_of`.
 
@@ -66,7 +69,9 @@ def beside_of(example: Example, read: Collection[str] | None = None) -> Beside:
     message unless there is such a message) and `template_values` or `chat_template_kwargs` (an object, or JSON text of
     one). Raises TurnsError: one of `INPUT_REASONS`.
     """
-    row = _row(example)
+    if not example.metadata:
+        return _NOTHING
+    row = _ROW.decode(example.metadata)
     lists = {key: given for key in LIST_KEYS if (given := _list(row, key)) is not None}
     objects = {key: _object(row, key) for key in VALUE_KEYS}
     unread = {key for key, given in row.items() if bytes(given) != b"null"} - READ_KEYS
@@ -75,10 +80,6 @@ def beside_of(example: Example, read: Collection[str] | None = None) -> Beside:
         unread |= {f"{key}.{name}" for key, values in objects.items() for name in values if name not in read}
     values = {name: value for given in (lists, *objects.values()) for name, value in given.items()}
     return Beside(values, _text(row, SYSTEM), frozenset(unread))
-
-
-def _row(example: Example) -> dict[str, msgspec.Raw]:
-    return _ROW.decode(example.metadata) if example.metadata else {}
 
 
 def messages_without_nulls(messages: Messages) -> Messages:

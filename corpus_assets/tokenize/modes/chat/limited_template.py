@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from corpus_assets.tokenize.counts.statistics import Statistics
-from corpus_assets.tokenize.modes.chat.template import LIMIT, Dialogue, Rendered, TemplateFault
-from corpus_assets.tokenize.modes.chat.template_server import Answered, Start
+from corpus_assets.tokenize.modes.chat.template import LIMIT, Cut, Dialogue, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat.template_server import Answered, Asked, Part, Start, part_of
 from resources.errors import ConfigError, CorpusError
 from resources.formats.examples import Example
 from resources.processes.limited_process import LimitedProcess, OverLimitError
@@ -18,13 +18,14 @@ from resources.processes.limited_work import Limits
 LIMITS = Limits()
 MAX_OVER_LIMIT = 10
 """Most conversations of a partition that may exceed the limits; with more the template would take for ever."""
-_BLOCK = 1 << 16
+_BLOCK = 1 << 19
 _CONVERSATION = 1 << 10  # The overhead of rendering a conversation, in characters.
 _SERVER = "corpus_assets.tokenize.modes.chat.template_server"
 _ANSWERS = msgspec.json.Decoder(list[Answered])
 _TRIAL = Dialogue([{"role": "user", "content": "One?"}, {"role": "assistant", "content": "Two."}])
 
 Found = Rendered | TemplateFault
+Parts = Sequence[Part | None]
 
 
 class LimitedTemplate:
@@ -47,16 +48,31 @@ class LimitedTemplate:
             raise ConfigError(problem)
 
     def render_all(self, dialogues: Sequence[Dialogue]) -> list[Found]:
-        """Returns the text of each dialogue, or the fault for which it has none: see `ChatTemplate.render`.
+        """Returns the text of each dialogue, or the fault for which it has none: see `ChatTemplate.render`."""
+        return [found for found, _ in self.render_cut([Asked(dialogue) for dialogue in dialogues])]
 
-        If they exceed the limits together, each is rendered separately, so that no result depends on the others.
+    def render_cut(self, asked: Sequence[Asked]) -> list[tuple[Found, Parts]]:
+        """Returns the text of each dialogue with those of its cuts, or the fault for which it has none.
+
+        If they exceed the limits together, each text is rendered separately, so that none depends on the others.
         """
+        if not asked:
+            return []
         try:
-            return self._ask(dialogues)
+            return self._ask(asked)
         except OverLimitError as fault:
-            if len(dialogues) == 1:
-                return [TemplateFault(LIMIT, str(fault))]
-            return [found for one in dialogues for found in self.render_all([one])]
+            if len(asked) > 1:
+                return [found for one in asked for found in self.render_cut([one])]
+            if asked[0].cuts:
+                return [self._one_by_one(*asked[0])]
+            return [(TemplateFault(LIMIT, str(fault)), ())]
+
+    def _one_by_one(self, dialogue: Dialogue, cuts: Sequence[Cut]) -> tuple[Found, Parts]:
+        (whole,) = self.render_all([dialogue])
+        if isinstance(whole, TemplateFault):
+            return whole, ()
+        texts = [self.render_all([cut.of(dialogue)])[0] for cut in cuts]
+        return whole, [part_of(found.text, whole.text) if isinstance(found, Rendered) else None for found in texts]
 
     def render(self, dialogue: Dialogue) -> Rendered:
         """Returns the text of one dialogue; raises its TemplateFault."""
@@ -67,12 +83,12 @@ class LimitedTemplate:
         """Ends the process."""
         self._process.close()
 
-    def _ask(self, dialogues: Sequence[Dialogue]) -> list[Found]:
-        answers = _ANSWERS.decode(self._process.ask(msgspec.json.encode(dialogues)))
+    def _ask(self, asked: Sequence[Asked]) -> list[tuple[Found, Parts]]:
+        answers = _ANSWERS.decode(self._process.ask(msgspec.json.encode(asked)))
         return [
-            Rendered(answer.text, answer.generated)
+            (Rendered(answer.text, answer.generated), answer.parts)
             if answer.reason is None
-            else TemplateFault(answer.reason, answer.problem)
+            else (TemplateFault(answer.reason, answer.problem), ())
             for answer in answers
         ]
 
@@ -119,7 +135,15 @@ def template_blocks(examples: Iterable[Example]) -> Iterator[list[Example]]:
 def _characters(example: Example) -> int:
     """Returns about how long the texts of an example are, which may be of any shape."""
     fields = (example.prompt, example.completion, example.messages, example.chosen, example.rejected)
-    return sum(len(str(field)) for field in fields)
+    return sum(_length(field) for field in fields if field is not None)
+
+
+def _length(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum([_length(item) for item in value.values()])
+    return sum([_length(item) for item in value]) if isinstance(value, list) else 1
 
 
 def count_fault(statistics: Statistics, reason: str, example: Example, shown: Iterable[str] = ()) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from corpus_assets.tokenize.modes.chat.alignment import ControlTokens
+from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
 from corpus_assets.tokenize.modes.chat.encoding import ChatEncoder, Talk
 from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate
 from corpus_assets.tokenize.modes.chat.template import Dialogue, Rendered, TemplateFault

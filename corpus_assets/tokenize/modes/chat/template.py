@@ -10,13 +10,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 from jinja2 import TemplateError, meta, nodes
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
-from jinja2.runtime import Macro
+from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from resources.errors import ConfigError, CorpusError
@@ -29,6 +29,7 @@ LIMIT = "template_limit"
 TEMPLATE_REASONS = ("template_error", "template_refused", LIMIT)
 """The reasons of a `TemplateFault` here; the modules that examine rendered texts have further ones."""
 _CLOCK = "strftime_now"
+_NAMES_OF_DICTS = frozenset(dir(dict))
 
 
 class TemplateFault(CorpusError):  # noqa: N818  a fault of the conversation as often as of the template
@@ -52,6 +53,17 @@ class Dialogue(msgspec.Struct, frozen=True, omit_defaults=True):
     messages: Messages
     values: dict[str, Any] = {}
     generation_prompt: bool = False
+
+
+class Cut(NamedTuple):
+    """The first messages of a dialogue: how many, and whether the text ends where an answer would begin."""
+
+    messages: int
+    generation_prompt: bool = False
+
+    def of(self, dialogue: Dialogue) -> Dialogue:
+        """Returns the dialogue of these messages alone."""
+        return Dialogue(dialogue.messages[: self.messages], dialogue.values, self.generation_prompt)
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,9 @@ class ChatTemplate:
         environment = self._environment
         environment.start()
         try:
-            for part in self._template.generate(given):
+            # As `Template.generate` does, without the copies that it makes of all names.
+            context = Context(environment, {**environment.globals, **given}, None, self._template.blocks)
+            for part in self._template.root_render_func(context):
                 environment.add(part)
             text = "".join(environment.parts)
             text.encode()
@@ -130,6 +144,12 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.parts: list[str] = []
         self.generated: list[tuple[int, int]] = []
         self._length = 0
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Returns the value of a key of an object, which is what templates nearly always ask for."""
+        if type(obj) is dict and attribute in obj and attribute not in _NAMES_OF_DICTS:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
 
     def add(self, part: str) -> None:
         """Take a part of the text, which may not become too long."""

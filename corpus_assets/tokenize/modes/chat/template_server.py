@@ -3,13 +3,13 @@
 A template is untrusted, so it runs in a separate process with limits and without other data.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Cut, Dialogue, Rendered, TemplateFault
 from resources.errors import ConfigError
 from resources.processes.limited_work import Answer, serve
 
@@ -22,20 +22,38 @@ class Start(msgspec.Struct):
     day: date | None = None
 
 
+class Asked(NamedTuple):
+    """A dialogue to render, and cuts of it that are to be rendered as well."""
+
+    dialogue: Dialogue
+    cuts: Sequence[Cut] = ()
+
+
+class Part(NamedTuple):
+    """The text of a cut: how many characters it begins with as the text of the dialogue does, and what follows them."""
+
+    shared: int
+    rest: str
+
+
 class Answered(msgspec.Struct, omit_defaults=True):
-    """A conversation as text with its `{% generation %}` blocks, or why there is none."""
+    """A dialogue as text with its `{% generation %}` blocks, or why there is none.
+
+    parts: the texts of its cuts, None for one that the template does not render.
+    """
 
     text: str = ""
     generated: tuple[tuple[int, int], ...] = ()
     reason: str | None = None
     problem: str = ""
+    parts: tuple[Part | None, ...] = ()
 
 
-_DIALOGUES = msgspec.json.Decoder(list[Dialogue])
+_ASKED = msgspec.json.Decoder(list[Asked])
 
 
 def begin(line: bytes) -> tuple[bytes, Answer]:
-    """Compiles a template; returns the answer to that, and the function that answers lists of conversations."""
+    """Compiles a template; returns the answer to that, and the function that answers lists of `Asked`."""
     start = msgspec.json.decode(line, type=Start)
     try:
         template = ChatTemplate(start.source, day=start.day)
@@ -43,18 +61,38 @@ def begin(line: bytes) -> tuple[bytes, Answer]:
         return msgspec.json.encode(str(fault)), lambda _: b""
 
     def answer(request: bytes) -> bytes:
-        answers = (_answer(template, dialogue, start.values) for dialogue in _DIALOGUES.decode(request))
+        answers = (_answer(template, asked, start.values) for asked in _ASKED.decode(request))
         return b"[" + b",".join(answers) + b"]"
 
     return msgspec.json.encode(""), answer
 
 
-def _answer(template: ChatTemplate, dialogue: Dialogue, values: Mapping[str, Any]) -> bytes:
+def _answer(template: ChatTemplate, asked: Asked, values: Mapping[str, Any]) -> bytes:
     try:
-        rendered = template.render(dialogue, values)
-        return msgspec.json.encode(Answered(rendered.text, rendered.generated))
+        whole = template.render(asked.dialogue, values)
     except TemplateFault as fault:
         return msgspec.json.encode(Answered(reason=fault.reason, problem=fault.problem))
+    parts = tuple(_part(template, cut.of(asked.dialogue), values, whole) for cut in asked.cuts)
+    return msgspec.json.encode(Answered(whole.text, whole.generated, parts=parts))
+
+
+def _part(template: ChatTemplate, cut: Dialogue, values: Mapping[str, Any], whole: Rendered) -> Part | None:
+    try:
+        text = template.render(cut, values).text
+    except TemplateFault:
+        return None
+    return part_of(text, whole.text)
+
+
+def part_of(text: str, whole: str) -> Part:
+    """Returns the text of a cut beside that of its dialogue."""
+    if whole.startswith(text):
+        return Part(len(text), "")
+    low, high = 0, min(len(text), len(whole))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if text[low:middle] == whole[low:middle] else (low, middle - 1)
+    return Part(low, text[low:])
 
 
 if __name__ == "__main__":
