@@ -76,13 +76,14 @@ def test_nemo_automodel(tmp_path: Path, name: str, header: str) -> None:
     settings = yaml.safe_load(blocks("llm.c", "yaml")[0])["datasets"]
     corpus = exported(tmp_path, {**settings[0], "header": header})
     eos = tokenizer_of(corpus).eos_id
+    assert eos is not None
     assert manifest_of(corpus, "fineweb")["separator"]["id"] == eos
     (given,) = yaml.safe_load(block("llm.c", "yaml", "NanogptDataset")).values()
     assert given.pop("_target_").endswith(".NanogptDataset")
     assert (given["seq_len"], given["bos_token"]) == (1024, 50256)
     found = run(name, NAME, {"arguments": {**given, "seq_len": 32, "bos_token": eos}, "rows": 12}, tmp_path)
     stream = [id_ for of in encoded(corpus).values() for ids in of for id_ in (eos, *ids)]
-    place, expected = 0, []
+    place, expected = 0, list[dict[str, list[int]]]()
     while len(expected) < 12:
         expected.append({"input_ids": stream[place : place + 32], "labels": stream[place + 1 : place + 33]})
         place = stream.index(eos, place + 33)
@@ -127,7 +128,7 @@ def test_amber(tmp_path: Path, name: str) -> None:
     lines = [json.loads(line)["token_ids"] for file in sorted(folder.glob("*.jsonl")) for line in file.open()]
     code = block("amber", "python", "load_dataset")
     loop = code.replace("    inputs, labels =", "    read.append(ids)\n    inputs, labels =")
-    given = {"block": f"read = []\n{loop}", "names": ["read", "inputs", "labels"], "learn": "stream"}
+    given: dict[str, Any] = {"block": f"read = []\n{loop}", "names": ["read", "inputs", "labels"], "learn": "stream"}
     given["block"] += "\nimport numpy as np\nstream = np.concatenate(read)\n"
     found = run(name, NAME, given, tmp_path)
     assert found["read"] == lines

@@ -13,7 +13,7 @@ from tests.export.masked.written import GOLDEN, write
 from tests.export.readers.environments import needs, run
 
 NAME = "megatron-lm"
-NOT_THERE = "Megatron-Bridge reads Parquet from version 0.4 on, which needs Python 3.12"
+NOT_THERE = "megatron-bridge 0.6.2, which reads Parquet, needs Python 3.12"
 
 
 def read(name: str, folder: Path, rows: Path, length: int, eos: int) -> dict[str, Any]:

@@ -119,13 +119,15 @@ def test_a_run_loads_what_the_command_of_the_page_wrote(tmp_path: Path, name: st
     shutil.copy(next((tmp_path / "theirs").glob("*-GPTDataset-train-description.txt")), tmp_path / "description.txt")
     shell(tmp_path, block(NAME, "sh", "corpus megatron-cache"))
     before = {file.name: [file.stat().st_ino, file.stat().st_mtime_ns] for file in (tmp_path / "index-cache").iterdir()}
-    (ours,) = run(name, "megatron_lm", {"runs": [{**given, "cache": "index-cache"}]}, tmp_path)
+    again = {**given, "cache": "index-cache"}
+    unseen = {"fast_cache_load": True}
+    ours, fast = run(name, "megatron_lm", {"runs": [again, {**again, **unseen}]}, tmp_path)
     assert {name: content for name, (content, *_) in ours["files"].items()} == {
         name: content for name, (content, *_) in theirs["files"].items()
     }
     assert {name: place for name, (_, *place) in ours["files"].items()} == before
     assert {line.partition(" ")[0] for line in ours["said"]} == {"Load"}
-    assert ours["samples"] == theirs["samples"]
+    assert ours["samples"] == fast["samples"] == theirs["samples"]
 
 
 def described(number: int, folder: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tests.export.readers.trained import falls
 from tests.export.texts.made import all_rows
 
 PAGE = "megatron-sft"
-NOT_THERE = "Megatron-LM's dataset of conversations is in its package from 0.19 on, which needs Python 3.12"
+NOT_THERE = "megatron-core 0.19.2, whose package has the dataset of conversations, needs Python 3.12"
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role + '\n' + message.content }}<|im_end|>\n{% endfor %}"
 )

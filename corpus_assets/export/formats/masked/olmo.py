@@ -16,8 +16,9 @@ from resources.stage.task import Task
 
 TOKENS, LABELS = "token_ids_part_", "labels_mask_part_"
 EOS_INSIDE, WITHOUT_EOS = "documents_with_eos_inside", "documents_without_eos"
-"""Totals: documents that the reader splits by end-of-text ids, and those that it joins with the next one."""
+"""Totals: documents that the reader splits by end-of-text ids, and those that it joins with the next one or loses."""
 ROWS_AT_ONCE = 1 << 16
+_UNLESS = ", unless use_array_if_local=False"
 
 
 def write(task: Task, build: Build[OlmoMasked], parts: Parts, files: Files) -> None:
@@ -54,25 +55,19 @@ def _lines(documents: Documents) -> Iterator[bytes]:
 
 def _count_ends(files: Files, documents: Documents, eos: int | None) -> None:
     """Counts documents that do not end with end-of-text, and those that hold one before their end."""
-    if not len(documents):
-        return
+    from corpus_assets.export.kernels.ends import hold_inside
+
     lasts = documents.starts + documents.lengths - 1
     ends = documents.data[lasts] == eos if eos is not None else np.zeros(len(documents), np.bool_)
-    inside = 0
-    for group in documents.groups(1 << 22):
-        (block,) = group.blocks(np.int64, group.ids)
-        begins = np.cumsum(group.sizes) - group.sizes
-        found = np.add.reduceat((block == eos).astype(np.int64), begins)
-        at_end = block[begins + group.sizes - 1] == eos
-        inside += int((found > at_end).sum())
-    files.count(**{EOS_INSIDE: inside, WITHOUT_EOS: len(documents) - int(ends.sum())})
+    inside = 0 if eos is None else hold_inside(documents.data, documents.starts, documents.lengths, eos)
+    files.count(**{EOS_INSIDE: int(inside), WITHOUT_EOS: len(documents) - int(ends.sum())})
 
 
 def _notes(totals: Mapping[str, Any]) -> Iterator[str]:
     if inside := totals.get(EOS_INSIDE):
-        yield f"{inside:,} documents hold an end-of-text id before their end; OLMo-core attends to them as several"
+        yield f"{inside:,} documents hold an end-of-text id before their end; OLMo-core splits them{_UNLESS}"
     if without := totals.get(WITHOUT_EOS):
-        yield f"{without:,} documents do not end with the end-of-text id; OLMo-core attends to them and the next as one"
+        yield f"{without:,} documents do not end with the end-of-text id; OLMo-core joins or loses them{_UNLESS}"
 
 
 def targets(made: Partition, path: str, _: Build[Any]) -> Iterator[NDArray[Any]]:
@@ -89,4 +84,5 @@ OLMO_MASKED = Format(
     read=read,
     targets=targets,
     notes=_notes,
+    kernels=("corpus_assets.export.kernels.separate.separate", "corpus_assets.export.kernels.ends.hold_inside"),
 )

@@ -52,9 +52,12 @@ def answer(given: dict[str, Any]) -> Any:
 
 
 def built(
-    words: list[str], sizes: list[int], length: int, seed: int, split: str | None, part: str, cache: str
+    words: list[str], sizes: list[int], length: int, seed: int, split: str | None, part: str, cache: str, **more: bool
 ) -> dict[str, Any]:
-    """Builds or loads the datasets of a run; what the log says, files with digest and place, and first samples."""
+    """Builds or loads the datasets of a run; what the log says, files with digest and place, and first samples.
+
+    more: options of the configuration.
+    """
     said: list[str] = []
     logger = logging.getLogger("megatron.core.datasets")
     handler = logging.Handler()
@@ -75,6 +78,7 @@ def built(
         eod_mask_loss=True,
         **data,
         **OPTIONS,
+        **more,
     )
     datasets = BlendedMegatronDatasetBuilder(GPTDataset, sizes, lambda: True, config).build()
     files = {

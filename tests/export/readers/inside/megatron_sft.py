@@ -1,4 +1,4 @@
-"""Megatron-LM's dataset of conversations (`--sft`), which its package has from version 0.19 on.
+"""Megatron-LM's dataset of conversations (`--sft`), which the package of megatron-core 0.19.2 has.
 
 `megatron.training` as a whole imports what needs CUDA, so the module of the dataset is imported without its parents.
 """
