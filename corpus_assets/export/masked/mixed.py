@@ -172,6 +172,7 @@ def _pieces(
     """Yields what becomes of uses of documents, in their order; what is in none is counted. held: partitions, uses."""
     given, uses = held
     before, after = (np.array(ids, np.int64) for ids in (rules.before, rules.after))
+    of_text = (np.arange(rules.most) > 0).astype(np.uint8)
     for _, stream, document, use in uses.tolist():
         one = given[stream]
         start, end = int(one.starts[document]), int(one.starts[document]) + int(one.lengths[document])
@@ -192,9 +193,7 @@ def _pieces(
                 counted.lost_ids += len(own)
                 task.drop(NOTHING_LEARNED, example=one.name(document))
                 continue
-            learned = np.ones(len(own), np.uint8)
-            learned[0] = 0
-            yield _Piece(stream, document, use, begin, own, learned)
+            yield _Piece(stream, document, use, begin, own, of_text[: len(own)])
 
 
 def _write(
@@ -222,10 +221,13 @@ def _write(
             names.append(np.frombuffer(b"".join(ids), np.uint8))
             documents.append(rows)
             origins.append(np.array([piece[:4] for piece in batch], ORIGIN))
-            lengths.append(np.array([len(piece.ids) for piece in batch], np.int32))
-            masks.append(np.concatenate([piece.learned for piece in batch]))
+            sizes = np.array([len(piece.ids) for piece in batch], np.int64)
+            learned = np.concatenate([piece.learned for piece in batch])
+            lengths.append(sizes.astype(np.int32))
+            masks.append(learned)
             data.append(np.concatenate([piece.ids for piece in batch]).astype(dtype))
-            _count(batch, rows, given, counted)
+            starts = np.cumsum(sizes) - sizes
+            _count(rows, (sizes, np.add.reduceat(learned, starts, dtype=np.int64)), _parts_of(batch, given), counted)
 
 
 def _batches(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
@@ -243,22 +245,38 @@ def _batches(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
 def _table(batch: Sequence[_Piece], given: Sequence[_Given], sources: Mapping[str, int]) -> NDArray[np.void]:
     """Returns the rows of documents, without the ends of their ids."""
     rows = np.zeros(len(batch), DOCUMENT)
-    for number, piece in enumerate(batch):
-        one, row = given[piece.stream], rows[number]
-        was = one.documents[piece.document]
-        row["source"] = sources[one.sources[int(was["source"])]]
-        row["row"], row["copy"] = was["row"], was["copy"]
-        # A text counts once, however many pieces it becomes.
-        row["end"] = 0 if piece.begin else was["end"] - was["start"]
+    streams, documents = (np.array(column) for column in ([p.stream for p in batch], [p.document for p in batch]))
+    for number in np.unique(streams).tolist():
+        chosen, one = streams == number, given[number]
+        was = one.documents[documents[chosen]]
+        rows["source"][chosen] = np.array([sources[name] for name in one.sources], np.uint32)[was["source"]]
+        rows["row"][chosen], rows["copy"][chosen] = was["row"], was["copy"]
+        rows["end"][chosen] = was["end"] - was["start"]
+    # A text counts once, however many pieces it becomes.
+    rows["end"][np.array([piece.begin for piece in batch]) > 0] = 0
     return rows
 
 
-def _count(batch: Sequence[_Piece], rows: NDArray[np.void], given: Sequence[_Given], counted: _Counted) -> None:
-    names = [*counted.sources]
-    for piece, source, size in zip(batch, rows["source"].tolist(), rows["end"].tolist(), strict=True):
-        ids, learned = len(piece.ids), int(piece.learned.sum())
+def _parts_of(batch: Sequence[_Piece], given: Sequence[_Given]) -> NDArray[np.str_]:
+    """Returns the name of the part of each document."""
+    return np.array([one.part.name for one in given])[[piece.stream for piece in batch]]
+
+
+def _count(
+    rows: NDArray[np.void],
+    numbers: tuple[NDArray[np.int64], NDArray[np.int64]],
+    parts: NDArray[np.str_],
+    counted: _Counted,
+) -> None:
+    """Counts documents. numbers: ids of each, and how many are learned."""
+    (sizes, learned), names = numbers, [*counted.sources]
+    for source in np.unique(rows["source"]).tolist():
+        chosen = rows["source"] == source
         of_source = counted.by_source.setdefault(names[source], Counter(documents=0, text_bytes=0, tokens=0))
-        of_source.update(documents=1, text_bytes=size, tokens=ids)
-        counted.by_part[given[piece.stream].part.name].update(documents=1, tokens=ids, loss_tokens=learned)
-    lengths = np.array([len(piece.ids) for piece in batch], np.int64)
-    counted.token_lengths = added([counted.token_lengths, by_power(lengths)])
+        size = int(rows["end"][chosen].sum())
+        of_source.update(documents=int(chosen.sum()), text_bytes=size, tokens=int(sizes[chosen].sum()))
+    for part in np.unique(parts).tolist():
+        chosen = parts == part
+        found = {"documents": int(chosen.sum()), "tokens": int(sizes[chosen].sum())}
+        counted.by_part[part].update(found, loss_tokens=int(learned[chosen].sum()))
+    counted.token_lengths = added([counted.token_lengths, by_power(sizes)])
