@@ -56,7 +56,7 @@ class TokenStream:
 
         found = find_stream(file, name)
         stream = cls.of_store(found.storage, found.paths, Separators(after=found.end_of_text))
-        stream._corpus = Path(file)
+        stream._corpus = Path(file).absolute()
         return stream
 
     def _open(self, storage: Storage, paths: list[str], separators: Separators | None) -> None:

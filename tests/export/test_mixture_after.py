@@ -117,6 +117,18 @@ def documents_of(folder: Path, name: str) -> list[tuple[int, ...]]:
     return [tuple(ids) for file in folder_of(folder, name).glob("*.bin") for ids in read_indexed(file.with_suffix(""))]
 
 
+def test_weights_without_a_dataset_before_have_the_parameters_of_old(tmp_path: Path) -> None:
+    """Another parameter would make every mixture that exists again."""
+    write_config(tmp_path, {"datasets": [FIRST, SECOND]})
+    corpus = opened(tmp_path)
+    given_, after = (
+        corpus.graph[f"{name}_mixture"].hooks.derived_parameters(corpus.settings.values) for name in ("first", "second")
+    )
+    keys = {"shares", "tokens", "total", "max_epochs", "on_excess", "seed"}
+    assert {key.rpartition(".")[2] for key in given_} == keys
+    assert {key.rpartition(".")[2] for key in after} == {*keys, "after"}
+
+
 def test_only_the_phase_that_changed_is_made_again(tmp_path: Path) -> None:
     many(tmp_path)
     once = {"sources.1.epochs": 1}

@@ -46,6 +46,7 @@ def corpus_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
     def built(page: str) -> Path:
         folder = tmp_path_factory.mktemp(page)
         datasets = [one for text in blocks(page, "yaml") for one in yaml.safe_load(text).get("datasets", ())]
+        datasets = [one for one in datasets if "name" in one]  # Trainers have keys of that name too.
         for location, rows in OWN.items():
             for number in range(2):
                 _lines(folder / "raw" / location / f"{number}.jsonl", rows(number))

@@ -1,9 +1,10 @@
 """What tests of trainers ask of a run: that its loss falls, and what it learns of the golden pack."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
+from types import MappingProxyType
 from typing import Any
 
 from tests.build.small import opened
@@ -66,10 +67,18 @@ def pairs_of(found: Iterable[tuple[Sequence[int], int]]) -> Pairs:
     return Counter((tuple(context), target) for context, target in found)
 
 
-def golden(name: str, module: str, given: dict[str, Any], folder: Path, dataset: str, **options: Any) -> Pairs:
+def golden(
+    name: str,
+    module: str,
+    given: Mapping[str, Any],
+    folder: Path,
+    dataset: str,
+    variables: Mapping[str, str] = MappingProxyType({}),
+    **options: Any,
+) -> Pairs:
     """What a trainer learns of the golden pack, written as `dataset` with these options; read off its gradients."""
     made = write(folder / "corpus", GOLDEN, **options)
     if options["format"] != "parquet":  # Others need their index.
         made.finish()
     (made.folder.parent / dataset).symlink_to(made.folder, target_is_directory=True)
-    return pairs_of(run(name, module, {**given, "vocabulary": 32, "pairs": True}, folder)["pairs"])
+    return pairs_of(run(name, module, {**given, "vocabulary": 32, "pairs": True}, folder, **variables)["pairs"])

@@ -25,23 +25,18 @@ GROUP_IDS = 1 << 17
 MOST_DIGITS = 10
 TAIL, EOS_APPENDED = "masked_tail", "documents_without_eos"
 """Reason for ids that are left out; total of documents to which the reader appends an end-of-text id, and learns it."""
-TEXTS = (b'[{"input_ids": [', b", ", b'], "labels": [', b']}, {"input_ids": [', b"]}]")
+Samples = tuple[memoryview, NDArray[np.int64]]
+"""Samples one after another, each with its length before it, and the bytes of each."""
+TEXTS = (b'[{"input_ids": [', b'], "labels": [', b']}, {"input_ids": [', b"]}]")
 
 
 def cut(documents: Documents, _: MaskedExport) -> Documents:
     """Returns documents without what follows their last learned id."""
-    if not len(documents):
-        return documents
-    lengths = [_lengths(group) for group in documents.groups(1 << 22)]
-    return replace(documents, lengths=np.concatenate(lengths))
+    from corpus_assets.export.kernels.ends import learned_lengths
 
-
-def _lengths(documents: Documents) -> NDArray[np.int64]:
-    (learned,) = targets_of(documents).blocks(np.uint8, documents.ids)
-    begins = np.cumsum(documents.sizes) - documents.sizes
-    places = np.where(learned, np.arange(1, len(learned) + 1), 0)
-    found: NDArray[np.int64] = np.maximum.reduceat(places, begins) - begins
-    return found
+    lengths = np.empty(len(documents), np.int64)
+    learned_lengths(targets_of(documents).data, documents.starts, documents.lengths, lengths)
+    return replace(documents, lengths=lengths)
 
 
 def write(task: Task, build: Build[MdsMasked], parts: Parts, files: Files) -> None:
@@ -70,55 +65,57 @@ def _shards(task: Task, build: Build[MdsMasked], units: MaskedUnits, files: File
         "version": VERSION,
     }
     described = json.dumps(config, sort_keys=True).encode()
-    for number, samples in enumerate(_in_shards(_samples(units, files), limit - 8 - len(described))):
-        place = units.place(build.path(f"{units.documents.key}/shard.{number:05}.mds"), first, first + len(samples))
-        stored, sizes = StoredFile(f"shard.{number:05}.mds", []), np.array([*map(len, samples)], np.int64)
-        start = 8 + len(described) + 4 * len(samples)
-        offsets = start + np.concatenate([[0], np.cumsum(sizes)])
-        head = struct.pack("<I", len(samples)) + offsets.astype("<u4").tobytes() + described
+    room = limit - 8 - len(described)
+    for number, blocks in enumerate(_in_shards(_samples(units, files), room)):
+        sizes = np.concatenate([own for _, own in blocks])
+        place = units.place(build.path(f"{units.documents.key}/shard.{number:05}.mds"), first, first + len(sizes))
+        stored = StoredFile(f"shard.{number:05}.mds", [])
+        offsets = 8 + len(described) + 4 * len(sizes) + np.concatenate([[0], np.cumsum(sizes)])
+        head = struct.pack("<I", len(sizes)) + offsets.astype("<u4").tobytes() + described
         with task.binary(place.path) as file:
-            for block in stored.through([head, *samples]):
+            for block in stored.through([head, *(text for text, _ in blocks)]):
                 file.write(block)
         files.places.append(place)
-        first += len(samples)
-        yield config | {"samples": len(samples), "raw_data": stored.value(), "zip_data": None}
+        first += len(sizes)
+        yield config | {"samples": len(sizes), "raw_data": stored.value(), "zip_data": None}
 
 
-def _in_shards(samples: Iterator[bytes], room: int) -> Iterator[list[bytes]]:
+def _in_shards(samples: Iterator[Samples], room: int) -> Iterator[list[Samples]]:
     """Yields the samples of each shard: as many as have room there with their offsets, or one."""
-    held, size = list[bytes](), 0
-    for sample in samples:
-        if held and size + len(sample) + 4 > room:
-            yield held
-            held, size = [], 0
-        held.append(sample)
-        size += len(sample) + 4
-    if held:
+    held, used = list[Samples](), 0
+    for text, sizes in samples:
+        begins = np.concatenate([[0], np.cumsum(sizes)])
+        first = 0
+        for number, size in enumerate(sizes.tolist()):
+            if used and used + size + 4 > room:
+                yield [*held, (text[begins[first] : begins[number]], sizes[first:number])]
+                held, used, first = [], 0, number
+            used += size + 4
+        held.append((text[begins[first] :], sizes[first:]))
+    if used:
         yield held
 
 
-def _samples(units: MaskedUnits, files: Files) -> Iterator[bytes]:
+def _samples(units: MaskedUnits, files: Files) -> Iterator[Samples]:
     """Yields documents as samples: the bytes of their JSON, and before it how many these are."""
     reader: RowReader = units.reader()
     for count in groups(units.sizes, GROUP_IDS):
         rows = reader.read(count)
         files.count(**{LEARNED: int(rows.learned.sum())})
-        text, ends = _json(rows)
-        for start, end in zip([0, *ends[:-1]], ends, strict=True):
-            yield struct.pack("<I", end - start) + text[start:end]
+        yield _json(rows)
 
 
-def _json(rows: Rows) -> tuple[bytes, list[int]]:
-    """Returns documents as JSON, one after another, and where each ends."""
-    from corpus_assets.export.kernels.turns import json_turns
+def _json(rows: Rows) -> Samples:
+    """Returns documents as samples."""
+    from corpus_assets.export.kernels.turns import HEAD, SLACK, json_turns
 
     turns = np.count_nonzero(np.diff(rows.learned)) + len(rows.sizes)
-    around = max(map(len, TEXTS)) * (turns + 2 * len(rows.sizes))
-    out = np.empty(len(rows.ids) * (MOST_DIGITS + len(TEXTS[1])) + around, np.uint8)
+    around = max(map(len, TEXTS)) * (turns + 2 * len(rows.sizes)) + HEAD * len(rows.sizes)
+    out = np.empty(len(rows.ids) * (MOST_DIGITS + len(", ")) + around + SLACK, np.uint8)
     ends = np.empty(len(rows.sizes), np.int64)
     texts = tuple(np.frombuffer(text, np.uint8) for text in TEXTS)
     json_turns((rows.ids, rows.learned, rows.sizes), texts, out, ends)
-    return out[: int(ends[-1]) if len(ends) else 0].tobytes(), ends.tolist()
+    return out[: int(ends[-1])].data, np.diff(ends, prepend=0)
 
 
 def _turns(file: BinaryIO) -> Iterator[list[dict[str, list[int]]]]:
@@ -161,5 +158,9 @@ MDS_MASKED = Format(
     finish=finish,
     targets=targets,
     notes=_notes,
-    kernels=("corpus_assets.export.kernels.separate.separate", "corpus_assets.export.kernels.turns.json_turns"),
+    kernels=(
+        "corpus_assets.export.kernels.separate.separate",
+        "corpus_assets.export.kernels.turns.json_turns",
+        "corpus_assets.export.kernels.ends.learned_lengths",
+    ),
 )

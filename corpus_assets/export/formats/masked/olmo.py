@@ -55,18 +55,12 @@ def _lines(documents: Documents) -> Iterator[bytes]:
 
 def _count_ends(files: Files, documents: Documents, eos: int | None) -> None:
     """Counts documents that do not end with end-of-text, and those that hold one before their end."""
-    if not len(documents):
-        return
+    from corpus_assets.export.kernels.ends import hold_inside
+
     lasts = documents.starts + documents.lengths - 1
     ends = documents.data[lasts] == eos if eos is not None else np.zeros(len(documents), np.bool_)
-    inside = 0
-    for group in documents.groups(1 << 22):
-        (block,) = group.blocks(np.int64, group.ids)
-        begins = np.cumsum(group.sizes) - group.sizes
-        found = np.add.reduceat((block == eos).astype(np.int64), begins)
-        at_end = block[begins + group.sizes - 1] == eos
-        inside += int((found > at_end).sum())
-    files.count(**{EOS_INSIDE: inside, WITHOUT_EOS: len(documents) - int(ends.sum())})
+    inside = 0 if eos is None else hold_inside(documents.data, documents.starts, documents.lengths, eos)
+    files.count(**{EOS_INSIDE: int(inside), WITHOUT_EOS: len(documents) - int(ends.sum())})
 
 
 def _notes(totals: Mapping[str, Any]) -> Iterator[str]:
@@ -90,4 +84,5 @@ OLMO_MASKED = Format(
     read=read,
     targets=targets,
     notes=_notes,
+    kernels=("corpus_assets.export.kernels.separate.separate", "corpus_assets.export.kernels.ends.hold_inside"),
 )

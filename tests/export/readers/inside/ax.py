@@ -16,6 +16,8 @@ OF_A_RUN = {
     "learning_rate": 3e-3,
     "lr_scheduler": "constant",
     "use_cpu": True,
+    "bf16": False,
+    "fp16": False,
     "save_strategy": "no",
     "seed": 7,
 }
@@ -23,13 +25,14 @@ OF_A_RUN = {
 
 
 def answer(given: dict[str, Any]) -> dict[str, Any]:
-    """Trains with `settings`; the other keys are those of `trainers`."""
+    """Trains with `settings`, after `code` if there is any; the other keys are those of `trainers`."""
     import transformers
     import yaml
 
     tokenizer = tokenizer_of(given["tokenizer"], None)
     tokenizer.save_pretrained("model")
     model_of(given.get("vocabulary") or len(tokenizer)).save_pretrained("model")
+    exec(given.get("code", ""), {})
     Path("axolotl.yaml").write_text(yaml.safe_dump({**OF_A_RUN, **given["settings"]}), encoding="utf-8")
 
     from axolotl import train

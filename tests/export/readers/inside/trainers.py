@@ -69,6 +69,11 @@ class Run:
             kept["position_ids"] = _positions(kept.pop("attention_mask"))
         self.batches.append({key: values.tolist() for key, values in kept.items()})
 
+    def learn(self, loss: Any) -> None:
+        """Reads off what is learned of the batch that gave a loss, if that is asked for."""
+        if self._watched:
+            self.pairs += self._watched.pairs(loss)
+
     def watch(self, trainer: Any) -> None:
         """Adds a class of trainers to those that are watched."""
         step = trainer.training_step
@@ -76,7 +81,7 @@ class Run:
         @functools.wraps(step)
         def watched(own: Any, model: Any, inputs: Any, *more: Any, **options: Any) -> Any:
             if self._watched:
-                self.pairs += self._watched.pairs(own.compute_loss(model, own._prepare_inputs(dict(inputs))))
+                self.learn(own.compute_loss(model, own._prepare_inputs(dict(inputs))))
                 self.batches.pop()  # The step gives it to the model again.
             loss = step(own, model, inputs, *more, **options)
             self.losses.append(float(loss))
