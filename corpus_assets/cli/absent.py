@@ -1,6 +1,7 @@
 """`corpus verify --absent`: proves that no file of the store holds a document that lists name, or says which may."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from corpus_assets.absence.texts import Names
 from corpus_assets.absence.tokens import search_tokens
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.export.texts.datasets import text_datasets
 from corpus_assets.raw.takedown import KEYS
 from corpus_assets.takedown.lists import LIST_BYTES, Entry, all_keys, entries
+from corpus_assets.tracing.texts.files import as_document, rows_of
 from corpus_assets.tracing.token_files import TokenFile, is_token_file
 from corpus_assets.unowned import unowned_files
 from resources.config_files import read_outside
@@ -101,7 +104,7 @@ def _print(result: Absence) -> None:
     if result.texts:
         short = f"; {result.too_short:,} texts are too short to be looked for" if result.too_short else ""
         shared = f"; {result.shared:,} rows hold passages that kept documents have too" if result.shared else ""
-        rows = f"{result.token_rows:,} rows of token files"
+        rows = f"{result.token_rows:,} rows of datasets"
         print_line(out, f"{result.texts:,} texts of raw documents looked for in {rows}{shared}{short}")
 
 
@@ -110,10 +113,10 @@ def absence(corpus: Corpus, named: Mapping[bytes, Entry]) -> Absence:
 
     An entry with which no row could be compared, as a URL where no document has one, is named: nothing is proven of it.
 
-    Rows of documents, examples and attributes are read. Other files (tokens, arrays, reports) have no names in them,
-    and rows without a text not all: such a file holds nothing of a document if its digest is the recorded one and its
-    partition is fresh, since it was made, by its recipe, of rows that were read here. What is not fresh, damaged, or
-    named by no record is unproven. Token files are searched for the texts besides, whatever their records say.
+    Rows of documents, examples, texts and attributes are read. Other files (tokens, arrays, reports) have no names in
+    them, and rows without a text not all: such a file holds nothing of a document if its digest is the recorded one and
+    its partition is fresh, since it was made, by its recipe, of rows that were read here. What is not fresh, damaged,
+    or named by no record is unproven. Datasets are searched for the texts besides, whatever their records say.
     """
     planner = corpus.planner()
     search = _Search(corpus, planner, Names.of(corpus, named))
@@ -140,6 +143,8 @@ class _Search:
         own = [files["name"] for files in corpus.settings.inputs()]
         self._reads_raw = {"normalized_documents", *map(dataset_names.examples, own)}
         self._keys = {KEYS, *map(dataset_names.document_keys, own)}
+        datasets = text_datasets(corpus.settings.values["datasets"])
+        self._texts = {dataset_names.texts(dataset.name): dataset for dataset in datasets}
         self.token_files: list[TokenFile] = []
         self.result = Absence(len({entry.where for entry in names.named.values()}))
 
@@ -155,7 +160,7 @@ class _Search:
             if problem := self._damage(file):
                 self.result.unproven.append(f"{name}: {file.path}: {problem}")
                 continue
-            told &= _suffix(file) is not None and self._read(name, file)
+            told &= self._read(name, record.asset, file)
             if is_token_file(file):
                 self.token_files.append(TokenFile(record, file))
         if not told and (problem := self._not_fresh(record)):
@@ -175,10 +180,14 @@ class _Search:
             return "no longer part of the corpus; `corpus clean` removes it"
         return None if found.status is Status.FRESH else f"{found.status}: {found.reason or found.blocked}"
 
-    def _read(self, partition: str, file: FileRecord) -> bool:
-        """Compares the rows of a file of lines; returns whether each had a text, so that all names were compared."""
+    def _read(self, partition: str, asset: str, file: FileRecord) -> bool:
+        """Compares the rows of a file; returns whether each had a text, so that all names were compared."""
+        dataset = self._texts.get(asset)
+        if dataset is None and _suffix(file) is None:
+            return False
+        rows = map(partial(as_document, dataset=dataset), rows_of(self._storage, dataset, file)) if dataset else None
         all_names = True
-        for number, (document, has_text) in enumerate(_documents(self._storage, file)):
+        for number, (document, has_text) in enumerate(rows or _documents(self._storage, file)):
             all_names &= has_text
             self.result.searched += 1
             self.comparable.add(document, has_text=has_text)

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+from corpus_assets.cli.megatron.arguments import megatron_cache
 from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption
 from corpus_assets.cli.questions import arguments as questions
 from resources.errors import ConfigError, CorpusError, EngineError
@@ -165,6 +166,7 @@ def verify(
 for question in (questions.show, questions.packing, questions.trace, questions.why, questions.diff, questions.tokens):
     app.command()(question)
 app.command("check-windows")(questions.check_windows)
+app.command("megatron-cache")(megatron_cache)
 
 
 @app.command()

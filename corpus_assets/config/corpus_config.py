@@ -208,11 +208,15 @@ class CorpusConfig(Section):
 
     @model_validator(mode="after")
     def _known_weights(self) -> "CorpusConfig":
-        names = [source.name for source in self.sources]
+        names, before = [source.name for source in self.sources], list[str]()
         for place, dataset in enumerate(self.datasets):
             weights = getattr(dataset, "weights", None)
             if weights is None or not isinstance(dataset.input, str):
                 continue
+            if weights.after not in (None, *before):
+                valid = f"a dataset with weights that stands before: {', '.join(before) or 'none'}"
+                raise ValueError(f"datasets.{place}.weights.after: received {weights.after!r}; valid: {valid}")
+            before.append(dataset.name)
             if unknown := sorted({name for name, share in weights.given().items() if share} - set(names)):
                 raise ValueError(
                     f"datasets.{place}.weights: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"

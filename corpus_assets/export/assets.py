@@ -8,6 +8,7 @@ import msgspec
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
+from corpus_assets.config.datasets.masked import MaskedExport
 from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.config.datasets.weights import Weights
@@ -26,10 +27,12 @@ from corpus_assets.export.hooks import (
     StreamHooks,
     require_possible,
 )
+from corpus_assets.export.masked.figures import row_figures, shown
 from corpus_assets.export.masked.stream import NOTHING_LEARNED, masked_stream
-from corpus_assets.export.mixture import MIXTURE, Mix, mix_of, mixture, shares_of
+from corpus_assets.export.mixture import MIXTURE, mix_of, mixture
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
+from corpus_assets.export.weights.shares import shares_of
 from corpus_assets.tokenize.datasets import Dataset, JudgedRowsHooks, RowsHooks
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.tokens import DatasetBuild
@@ -39,6 +42,8 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION = "1"
+PACKED_MANIFEST = "2"
+"""That of manifests that say how full rows are."""
 
 
 def _stream(task: Task, dataset: ExportedDataset) -> None:
@@ -71,6 +76,9 @@ def _files(task: Task, dataset: ExportedDataset) -> None:
     task.save_counters(BY_SOURCE, {source: files.by_source[source] for source in sorted(files.by_source)})
     tokens = ids_in_files(files.totals, files.dropped)
     task.count(rows_in=files.totals.get("documents", 0), rows_out=files.units, tokens=tokens)
+    if isinstance(build.section, MaskedExport) and build.section.has_rows:
+        totals = {**files.totals, "dropped": files.dropped}
+        task.count(**shown(row_figures(build.section, totals)))
 
 
 def _mixture(task: Task, dataset: ExportedDataset) -> None:
@@ -80,8 +88,11 @@ def _mixture(task: Task, dataset: ExportedDataset) -> None:
     weights = Weights.model_construct(None, **values)
     streams = task.inputs(names.token_stream(dataset.stream))
     where = f"datasets.{dataset.name}.weights"
-    used = mixture(streams, weights, where, task.scratch, task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ()))
-    task.save_json(f"mixtures/{dataset.name}/{MIXTURE}", msgspec.to_builtins(Mix(weights.seed, used)), rows=len(used))
+    may_be_empty = task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ())
+    before = mix_of(task.input(names.mixture(dataset.after))) if dataset.after else None
+    mix = mixture(streams, weights, where, task.scratch, may_be_empty=may_be_empty, before=before)
+    used = mix.sources
+    task.save_json(f"mixtures/{dataset.name}/{MIXTURE}", msgspec.to_builtins(mix), rows=len(used))
     task.count(**{f"epochs of {source}": use.epochs for source, use in used.items()})
     if left_out := sorted({source for source, share in weights.given().items() if share} - used.keys()):
         task.count(**{EMPTY: left_out})
@@ -179,7 +190,10 @@ def _mixture_stage(dataset: ExportedDataset) -> Stage:
         compute=partial(_mixture, dataset=dataset),
         code_version=CODE_VERSION,
         io="records",
-        inputs=(every(names.token_stream(dataset.stream)),),
+        inputs=(
+            every(names.token_stream(dataset.stream)),
+            *((same(names.mixture(dataset.after)),) if dataset.after else ()),
+        ),
         hooks=MixtureHooks(dataset),
         unit_in="documents",
         unit_out="sources",
@@ -243,7 +257,7 @@ def _manifest_stage(dataset: ExportedDataset) -> Stage:
         description=f"The manifest of {dataset.name}: tokenizer, totals and checksums of all files; index files.",
         partitioning=Partitioning.NONE,
         compute=partial(_manifest, dataset=dataset),
-        code_version=CODE_VERSION,
+        code_version=PACKED_MANIFEST if dataset.section.has_rows else CODE_VERSION,
         io="records",
         inputs=(
             every(names.tokens(dataset.name)),

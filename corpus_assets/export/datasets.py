@@ -12,9 +12,11 @@ from corpus_assets.config.datasets.options import Cleaning, StrippedCleaning
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Format
-from corpus_assets.export.mixture import Mix, mixed
+from corpus_assets.export.mixture import mixed
 from corpus_assets.export.registry import format_of
+from corpus_assets.export.weights.uses import Mix
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from resources.errors import ConfigError
 from resources.hashing import value_digest
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -58,6 +60,11 @@ class ExportedDataset:
         if reads_tokens(self.values):
             return names.raw_source(self.name)
         return names.examples(self.name) if self.shard_set else str(self.values["input"])
+
+    @property
+    def after(self) -> str | None:
+        """The dataset after which its weights take documents; None if they begin with all of them."""
+        return (self.values.get("weights") or {}).get("after")
 
     @property
     def section(self) -> Export:
@@ -139,7 +146,18 @@ def streamed_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
             ]
             read = tuple(stream for one in sets for stream in one["datasets"])
             found.append(ExportedDataset(name, {**entry, "input": sets}, asset, "", read))
+    _require_one_stream({dataset.name: dataset for dataset in found})
     return found
+
+
+def _require_one_stream(datasets: Mapping[str, ExportedDataset]) -> None:
+    """Raises `ConfigError` for a dataset that goes on after one of other texts, or of other ids."""
+    for name, dataset in datasets.items():
+        if dataset.after is not None and datasets[dataset.after].stream != dataset.stream:
+            raise ConfigError(
+                f"datasets.{name}.weights.after: {dataset.after!r} is of other texts or ids; valid: a dataset with "
+                "the same input, tokenizer and cleaning"
+            )
 
 
 def _is_mix(entry: Settings) -> bool:

@@ -11,6 +11,9 @@ from numpy.typing import DTypeLike, NDArray
 from corpus_assets.export.token_stream import BY_SOURCE, DATA, DOCUMENTS, LENGTHS, NAMES
 from resources.stage.partition import Partition
 
+BEFORE, AFTER = 1, 2
+"""Separators that a piece of a document has."""
+
 BLOCK_IDS = 1 << 17
 """Ids of a block: half a megabyte as int32. Larger ones leave the processor's cache, and take three times as long."""
 
@@ -25,6 +28,7 @@ class Documents:
     numbers: int64 (documents,), which document of the stream each is.
     before, after: int64 (any,), the ids around each.
     bounds: int64 (units + 1,), with which of them each unit begins, and where the last one ends; None: each is one.
+    sides: uint8 (documents,), which of the ids around it each has (`BEFORE`, `AFTER`); None: all have both.
     """
 
     stream: Partition
@@ -35,6 +39,7 @@ class Documents:
     before: NDArray[np.int64]
     after: NDArray[np.int64]
     bounds: NDArray[np.int64] | None = None
+    sides: NDArray[np.uint8] | None = None
 
     @classmethod
     def of(cls, stream: Partition, before: int | None, after: int | None, *, empty: bool) -> "Documents":
@@ -42,8 +47,8 @@ class Documents:
         lengths = stream.array(LENGTHS).astype(np.int64)
         numbers = np.arange(len(lengths)) if empty else np.flatnonzero(lengths)
         starts = np.cumsum(lengths) - lengths
-        around = (np.array([] if id_ is None else [id_], np.int64) for id_ in (before, after))
-        return cls(stream, stream.array(DATA), starts[numbers], lengths[numbers], numbers, *around)
+        first, last = (np.array([] if id_ is None else [id_], np.int64) for id_ in (before, after))
+        return cls(stream, stream.array(DATA), starts[numbers], lengths[numbers], numbers, first, last)
 
     def between(self, before: Sequence[int], after: Sequence[int]) -> "Documents":
         """Returns the documents with other ids around each."""
@@ -69,7 +74,27 @@ class Documents:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Returns how many ids each document has with its separators (documents,)."""
-        return self.lengths + (self.before.size + self.after.size)
+        return self.lengths + self.heads + self._tails
+
+    @cached_property
+    def heads(self) -> NDArray[np.int64]:
+        """Returns how many ids stand before each document (documents,)."""
+        return self._around(BEFORE, self.before.size)
+
+    @cached_property
+    def _tails(self) -> NDArray[np.int64]:
+        return self._around(AFTER, self.after.size)
+
+    def _around(self, side: int, ids: int) -> NDArray[np.int64]:
+        if self.sides is None:
+            return np.full(len(self), ids, np.int64)
+        return np.where(self.sides & side, ids, 0).astype(np.int64)
+
+    def with_separators(self, number: int) -> NDArray[np.int64]:
+        """Returns the ids of one of the documents, those around it included."""
+        start, end = int(self.starts[number]), int(self.starts[number] + self.lengths[number])
+        before, after = self.before[: self.heads[number]], self.after[: self._tails[number]]
+        return np.concatenate([before, self.data[start:end].astype(np.int64), after])
 
     @property
     def ids(self) -> int:
@@ -79,7 +104,7 @@ class Documents:
     @property
     def separators(self) -> int:
         """Returns how many of them are separators."""
-        return len(self) * (self.before.size + self.after.size)
+        return self.ids - int(self.lengths.sum())
 
     def by_source(self) -> dict[str, dict[str, int]]:
         """Returns documents, bytes of their texts and ids, without separators, of each source."""
@@ -96,7 +121,8 @@ class Documents:
     def picked(self, places: NDArray[np.int64] | slice) -> "Documents":
         """Returns some of the documents, in the order of `places`, which may name one several times."""
         starts, lengths, numbers = self.starts[places], self.lengths[places], self.numbers[places]
-        return replace(self, starts=starts, lengths=lengths, numbers=numbers, bounds=None)
+        sides = None if self.sides is None else self.sides[places]
+        return replace(self, starts=starts, lengths=lengths, numbers=numbers, bounds=None, sides=sides)
 
     @property
     def unit_bounds(self) -> NDArray[np.int64]:
@@ -114,6 +140,20 @@ class Documents:
         reader = IdReader(self, dtype)
         for start in range(0, self.ids, size):
             yield reader.read(min(size, self.ids - start))
+
+    def parts(self, documents: NDArray[np.int64], begins: NDArray[np.int64], ends: NDArray[np.int64]) -> "Documents":
+        """Returns parts of documents, each of which has both of its separators, one id at most on a side.
+
+        documents: int64 (parts,), which of these each is of. begins, ends: int64 (parts,), the ids of it that the part
+        holds, separators counted.
+        """
+        if self.sides is not None or max(self.before.size, self.after.size) > 1:
+            raise ValueError("parts are made of whole documents with one separator on a side")
+        head, lengths = self.before.size, self.lengths[documents]
+        first, last = np.clip(begins - head, 0, lengths), np.clip(ends - head, 0, lengths)
+        sides = (begins < head) * BEFORE | (ends > head + lengths) * AFTER
+        found = self.picked(documents)
+        return replace(found, starts=found.starts + first, lengths=last - first, sides=sides.astype(np.uint8))
 
     def cut(self, most: int, before: int | None = None) -> "Documents":
         """Returns the documents, which have no separators, in pieces of at most `most` ids, the last one shorter.
@@ -135,6 +175,9 @@ class Documents:
             yield self.picked(slice(first, end))
 
 
+_BOTH = np.empty(0, np.uint8)
+
+
 class IdReader:
     """Reads the ids of documents with their separators, one after another from the first on."""
 
@@ -150,7 +193,9 @@ class IdReader:
         given, out = self._documents, np.empty(count, self._dtype)
         # One kernel for signed and unsigned ids: their bits are equal.
         written = out.view(f"u{out.dtype.itemsize}")
-        separate(given.data, (given.starts, given.lengths), (given.before, given.after), written, self._place)
+        sides = _BOTH if given.sides is None else given.sides
+        documents = (given.starts, given.lengths, sides)
+        separate(given.data, documents, (given.before, given.after), written, self._place)
         return out
 
 

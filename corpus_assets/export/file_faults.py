@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.export.datasets import ExportedDataset
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of, totals_of
-from corpus_assets.export.masked.documents import targets_of
+from corpus_assets.export.masked.documents import LearnedReader
 from corpus_assets.export.mixture import mix_of
 from corpus_assets.faults import UNREADABLE
 from corpus_assets.tokenize.counts.manifest import MANIFEST
@@ -64,14 +64,15 @@ def _faults(made: Partition, given: Upstream) -> Iterator[str]:
         with made.open(path) as file:
             found = _Ids(known.read(file, build))
             for place in held:
-                yield from _differences(place, found, _expected(place, given.documents(place.stream, build)))
+                documents = given.documents(place.stream, build)
+                yield from _differences(place, found, _expected(place, documents.blocks(np.uint32)))
             if more := found.rest():
                 yield f"{path}: {more:,} ids more than were recorded"
-        if known.targets is not None:
+        if known.targets is not None and build.section.tells_learned:
             found = _Ids(known.targets(made, path, build))
             for place in held:
-                learned = targets_of(given.documents(place.stream, build))
-                yield from _differences(place, found, _expected(place, learned), "whether it is learned,")
+                learned = LearnedReader(given.documents(place.stream, build), in_part=build.section.in_part)
+                yield from _differences(place, found, _expected(place, learned.blocks()), "whether it is learned,")
     yield from count_faults([made])
 
 
@@ -94,10 +95,10 @@ class _Ids:
         return len(self._held) + sum(len(block) for block in self._blocks)
 
 
-def _expected(place: Place, documents: Documents) -> Iterator[NDArray[Any]]:
-    """Yields the ids of the stream that a file should hold at a place."""
+def _expected(place: Place, blocks: Iterator[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """Yields those values of all ids of a partition that a file should hold at a place."""
     skip, left = place.id, place.ids
-    for block in documents.blocks(np.uint32):
+    for block in blocks:
         piece = block[skip : skip + left]
         skip, left = max(0, skip - len(block)), left - len(piece)
         if len(piece):

@@ -8,12 +8,12 @@ from typing_extensions import override
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
-from corpus_assets.config.datasets.exports import export_section, format_name
+from corpus_assets.config.datasets.exports import export_section, format_name, shares_rows
 from corpus_assets.config.datasets.masked import is_masked
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
 from corpus_assets.export.format import Build, totals_of
-from corpus_assets.export.mixture import shares_of
 from corpus_assets.export.registry import format_of
+from corpus_assets.export.weights.shares import shares_of
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.datasets import dataset_run_options
 from corpus_assets.tokenize.encode.attempts import slower_notes
@@ -27,7 +27,7 @@ WEIGHTS = "weights"
 MAY_BE_EMPTY, EMPTY = "may_be_empty", "sources_without_tokens"
 MAX_WEIGHTS_BYTES = 1 << 20
 _NOT_CONTENT = {"name", "tokenizer", "weights", *CLEANING}
-_UNREAD_IF_MASKED = {"separator", "separator_token", "reader"}
+_UNREAD_IF_MASKED = {"separator", "separator_token", "reader", "long_documents"}
 
 
 def _entry(settings: Settings, name: str) -> Settings:
@@ -44,7 +44,8 @@ class MixtureHooks(Hooks):
     @override
     def derived_parameters(self, settings: Settings) -> Settings:
         where, files = f"datasets.{self.dataset.name}.weights", self.local_files(settings)
-        values = dict(_entry(settings, self.dataset.name)["weights"])
+        given = _entry(settings, self.dataset.name)["weights"]
+        values = {key: value for key, value in given.items() if key != "after" or value is not None}
         if WEIGHTS in files:
             values["shares"] = shares_of(files[WEIGHTS], values["shares"])
         asked = values["tokens"] or values["shares"]
@@ -130,6 +131,9 @@ def export_parameters(settings: Settings, name: str) -> dict[str, Any]:
     unset = {key for key in section.later if entry[key] is None}
     options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT | unset}
     options |= section.more_parameters
+    if shares_rows(entry):
+        options |= {key: getattr(section, key) for key in ("columns", "packing", "long_documents")}
+        options.pop("reader", None)
     if isinstance(options["input"], Mapping):
         options["input"] = "files"
     return {f"datasets.{name}.{key}": value for key, value in options.items()}

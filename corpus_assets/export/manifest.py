@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from corpus_assets.config.datasets.exports import format_name
+from corpus_assets.config.datasets.masked import MaskedExport
 from corpus_assets.export.format import Build, Format, ids_in_files, places_of, totals_of
+from corpus_assets.export.masked.figures import row_figures, shown
 from corpus_assets.export.token_stream import sums_by_source
 from corpus_assets.tokenize.counts.manifest import MANIFEST, VERSION, described, told
 from resources.stage.partition import Partition
@@ -21,7 +23,8 @@ def write_manifest(
     """
     if known.finish is not None:
         known.finish(task, build, made)
-    totals = totals_of(made)
+    totals, section = totals_of(made), build.section
+    packed = row_figures(section, totals) if isinstance(section, MaskedExport) and section.has_rows else None
     value = {
         "version": VERSION,
         "dataset": build.name,
@@ -30,9 +33,10 @@ def write_manifest(
         "type": _type(build, known, made),
         "tokenizer": told(build.tokenizer),
         "separator": _separator(build),
-        **({} if build.section.convention is None else {"convention": build.section.convention}),
+        **({"convention": section.convention} if section.tells_learned else {}),
         "options": dict(task.parameters),
         **totals,
+        **({} if packed is None else {"packing": packed}),
         "sources": {source: dict(numbers) for source, numbers in sums_by_source(made).items()},
         **({} if mix is None else {"mixture": mix}),
         "files": [*_files(made, build), *({**entry} for entry in _own_files(task, build))],
@@ -41,6 +45,8 @@ def write_manifest(
     tokens = ids_in_files(totals, totals["dropped"])
     task.count(rows_out=totals.get("units", 0), tokens=tokens, documents=totals.get("documents", 0))
     task.count(discarded={reason: lost["documents"] for reason, lost in totals["dropped"].items()})
+    if packed is not None:
+        task.count(**shown(packed))
 
 
 def _type(build: Build[Any], known: Format[Any], made: Sequence[Partition]) -> str | None:

@@ -4,18 +4,19 @@ A source with epochs e uses all of its documents floor(e) times, and some of the
 below a threshold, and a few of the next ones, so that their tokens come as close to the rest as whole documents can.
 """
 
-import csv
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, sums_by_source
-from resources.errors import BadFileError, ConfigError
+from corpus_assets.export.weights.uses import Begun, Mix, Used, once_more, times_of
+from resources.errors import ConfigError
 from resources.formats.row_tables import identifiers
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
@@ -30,54 +31,41 @@ _RANGE_BITS = np.uint64(47)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Used(msgspec.Struct):
-    """How a source is used: existing, requested and reached tokens, and epochs.
-
-    Documents are used `copies` times, and once more if their hash is below `threshold` or among the `others`.
-    """
-
-    available: int
-    target: int
-    reached: int
-    epochs: float
-    copies: int
-    threshold: int
-    others: list[int]
-
-
-class Mix(msgspec.Struct):
-    """The content of `mixture.json`: how each source is used, and the seed of the choice and order of documents."""
-
-    seed: int
-    sources: dict[str, Used]
-
-
 def mixture(
     streams: Sequence[Partition],
     weights: Weights,
     where: str,
     scratch: Callable[[], BinaryIO],
+    *,
     may_be_empty: Collection[str] = (),
-) -> dict[str, Used]:
+    before: Mix | None = None,
+) -> Mix:
     """Returns how each source is used. where: of the weights, for messages. scratch: opens a temporary file.
 
-    may_be_empty: sources that the others go on without if they have no tokens. Raises `ConfigError` for another source
-    without tokens, and for one that would be used too often.
+    may_be_empty: sources that the others go on without if they have no tokens. before: of the dataset before, whose
+    seed is that of this one too. Raises `ConfigError` for another source without tokens, and for one that would be used
+    too often.
     """
     found = {source: numbers["tokens"] for source, numbers in sums_by_source(streams).items()}
     weights = without_empty(weights, {source for source in may_be_empty if not found.get(source)}, where)
-    targets = _targets(weights, found, where)
+    seed, begun = (weights.seed, {}) if before is None else (before.seed, before.ends)
+    targets, ends = _targets(weights, found, where), {}
+    for source, target in targets.items():
+        was, available = begun.get(source, Begun()), found[source]
+        allowed = _allowed(target, available, was.tokens, weights, f"{where}: source {source!r}")
+        ends[source] = _end_of(was, available, allowed)
+    spill = {source: scratch() for source, end in ends.items() if end.rest}
+    _spill(streams, seed, spill, {source: end.begun for source, end in ends.items()})
     used = {}
-    split = {source: _epochs(source, targets, found, weights, where) for source in targets}
-    parts = {source: tokens for source, (_, tokens) in split.items() if tokens}
-    spill = {source: scratch() for source in parts}
-    _spill(streams, weights.seed, spill)
-    for source, (copies, rest) in split.items():
-        threshold, others, reached = _chosen(spill[source], rest) if rest else (0, [], 0)
-        total = copies * found[source] + reached
+    for source, end in ends.items():
+        threshold, others, reached = _chosen(spill[source], end.rest) if end.rest else (0, [], 0)
+        others += [hash_ for hash_ in end.begun.others if hash_ >= threshold]
+        threshold = max(threshold, end.begun.threshold)
+        total = end.whole + reached
         epochs = total / found[source] if found[source] else 0.0
-        used[source] = Used(found[source], targets[source], total, round(epochs, 6), copies, threshold, others)
-    return used
+        one = Used(found[source], targets[source], total, round(epochs, 6), end.copies, threshold, others)
+        used[source] = one if before is None else replace(one, begun=begun.get(source, Begun()))
+    return Mix(seed, used, {source: one for source, one in begun.items() if source not in used})
 
 
 def without_empty(weights: Weights, empty: Collection[str], where: str) -> Weights:
@@ -105,27 +93,47 @@ def _targets(weights: Weights, found: Mapping[str, int], where: str) -> dict[str
     return {source: round(total * asked[source] / whole) for source in found if source in asked}
 
 
-def _epochs(
-    source: str, targets: Mapping[str, int], found: Mapping[str, int], weights: Weights, where: str
-) -> tuple[int, int]:
-    """Returns how often all documents of a source are used, and the tokens of those that are used once more."""
-    available, target = found[source], targets[source]
+def _allowed(target: int, available: int, already: int, weights: Weights, where: str) -> int:
+    """Returns the target of a source, or what is left of it under `max_epochs`. already: tokens used before."""
     if not available:
-        raise ConfigError(f"{where}: source {source!r} has no tokens")
+        raise ConfigError(f"{where} has no tokens")
     most = int(available * weights.max_epochs)
-    if target > most:
-        if weights.on_excess == "fail":
-            raise ConfigError(
-                f"{where}: source {source!r} has {available:,} tokens and would need {target:,}, "
-                f"{target / available:.2f} epochs; valid: at most max_epochs {weights.max_epochs:g}, or "
-                "`on_excess: cap`"
-            )
-        target = most
-    return divmod(target, available)
+    if not target or already + target <= most:
+        return target
+    if weights.on_excess == "fail":
+        before = f" and {already:,} in the datasets before" if already else ""
+        raise ConfigError(
+            f"{where} has {available:,} tokens and would need {target:,}{before}, "
+            f"{(already + target) / available:.2f} epochs; valid: at most max_epochs {weights.max_epochs:g}, or "
+            "`on_excess: cap`"
+        )
+    return max(0, most - already)
 
 
-def _spill(streams: Sequence[Partition], seed: int, files: Mapping[str, BinaryIO]) -> None:
-    """Writes hash and tokens of every document of some sources."""
+class _End(NamedTuple):
+    """Where the use of a source ends.
+
+    copies: how often all documents are used then, in all datasets together. whole: tokens of what this one uses
+    without a choice. rest: tokens of the documents that are to be chosen, among those that `begun` leaves.
+    """
+
+    copies: int
+    whole: int
+    rest: int
+    begun: Begun
+
+
+def _end_of(begun: Begun, available: int, target: int) -> _End:
+    """Returns where the use of a source ends that goes on from where it was left: first the epoch that was begun."""
+    left = available * (begun.copies + 1) - begun.tokens
+    if target < left:
+        return _End(begun.copies, 0, target, begun)
+    more, rest = divmod(target - left, available)
+    return _End(begun.copies + 1 + more, left + more * available, rest, Begun())
+
+
+def _spill(streams: Sequence[Partition], seed: int, files: Mapping[str, BinaryIO], begun: Mapping[str, Begun]) -> None:
+    """Writes hash and tokens of every document of some sources, without those that are used already."""
     for stream in streams:
         names = stream.json(NAMES)["sources"]
         table = np.empty(len(stream.array(LENGTHS)), _HASHED)
@@ -133,7 +141,8 @@ def _spill(streams: Sequence[Partition], seed: int, files: Mapping[str, BinaryIO
         numbers = stream.array(DOCUMENTS)["source"]
         for number, name in enumerate(names):
             if name in files:
-                files[name].write(table[numbers == number].tobytes())
+                rows = table[numbers == number]
+                files[name].write(rows[~once_more(rows["hash"], begun[name].threshold, begun[name].others)].tobytes())
 
 
 def _chosen(file: BinaryIO, wanted: int) -> tuple[int, list[int], int]:
@@ -203,12 +212,6 @@ def document_hash(seed: int, source: str, identifier: str, copy: int) -> int:
     return keyed_hash("mixture", seed, source, identifier, copy) >> 1
 
 
-def times_of(hashes: NDArray[np.uint64], use: Used) -> NDArray[np.int64]:
-    """Returns how often documents of a source are used, (n,) like their hashes."""
-    once_more = (hashes < np.uint64(use.threshold)) | np.isin(hashes, np.array(use.others, np.uint64))
-    return use.copies + once_more.astype(np.int64)
-
-
 def in_keyed_order(hashes: NDArray[np.uint64], times: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the order of documents that are used `times` (n,), one after another: as given, unless any repeats.
 
@@ -242,37 +245,6 @@ def _scrambled(hashes: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArra
     mixed_up = (mixed_up ^ (mixed_up >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     found: NDArray[np.uint64] = mixed_up ^ (mixed_up >> np.uint64(31))
     return found
-
-
-def shares_of(content: bytes, path: str) -> dict[str, float]:
-    """Returns the weights of a CSV with the columns `domain` and `weight`; `BadFileError` for anything else."""
-    try:
-        shares = dict(_rows(content.decode("utf-8-sig"), path))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BadFileError(path, f"is no CSV in UTF-8: {error}") from None
-    if not any(shares.values()):
-        raise BadFileError(path, "has no weight above 0")
-    return shares
-
-
-def _rows(text: str, path: str) -> Iterator[tuple[str, float]]:
-    reader = csv.DictReader(text.splitlines())
-    if not {"domain", "weight"} <= set(reader.fieldnames or ()):
-        found = ", ".join(reader.fieldnames or ()) or "none"
-        raise BadFileError(path, f"columns are {found}; valid: domain, weight")
-    seen: set[str] = set()
-    for number, row in enumerate(reader, 2):
-        domain, given = row["domain"], row["weight"]
-        try:
-            weight = float(given)
-        except (TypeError, ValueError):
-            weight = -1.0
-        if not domain or domain in seen or not 0 <= weight < float("inf"):
-            raise BadFileError(
-                path, f"line {number}: {domain!r}, {given!r}; valid: each domain once, a weight from 0 up"
-            )
-        seen.add(domain)
-        yield domain, weight
 
 
 def mix_of(partition: Partition) -> Mix:

@@ -8,14 +8,15 @@ from typing import Any
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.export.format import Format
 from corpus_assets.export.formats.amber import AMBER
+from corpus_assets.export.formats.arrow import ARROW
 from corpus_assets.export.formats.datatrove import DATATROVE
 from corpus_assets.export.formats.litdata import LITDATA
 from corpus_assets.export.formats.llmc import LLMC
-from corpus_assets.export.formats.masked.arrow import ARROW_MASKED
+from corpus_assets.export.formats.masked.arrow import ARROW_MASKED, ARROW_ROWS
 from corpus_assets.export.formats.masked.mds import MDS_MASKED
 from corpus_assets.export.formats.masked.megatron_bridge import BRIDGE_MASKED
 from corpus_assets.export.formats.masked.olmo import OLMO_MASKED
-from corpus_assets.export.formats.masked.parquet import PARQUET_MASKED
+from corpus_assets.export.formats.masked.parquet import PARQUET_MASKED, PARQUET_ROWS
 from corpus_assets.export.formats.mds import MDS
 from corpus_assets.export.formats.megatron import MEGATRON
 from corpus_assets.export.formats.nanogpt import NANOGPT
@@ -37,6 +38,9 @@ FORMATS: tuple[AnyFormat, ...] = (
     MDS,
     LITDATA,
     PARQUET,
+    ARROW,
+    PARQUET_ROWS,
+    ARROW_ROWS,
     AMBER,
     PARQUET_MASKED,
     ARROW_MASKED,

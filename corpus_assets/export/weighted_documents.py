@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.export.mixture import Mix, document_hash, in_keyed_order, times_of
+from corpus_assets.export.mixture import document_hash, in_keyed_order
+from corpus_assets.export.weights.uses import Mix, times_of
 from corpus_assets.mix.shuffle import in_order
 from resources.documents.row_counts import SourcesOfRows
 from resources.stage.partition import Partition

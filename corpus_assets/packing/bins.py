@@ -6,22 +6,25 @@ of it.
 best_fit: best fit decreasing; from long to short, each sequence goes to the open bin with the least sufficient room.
 lpfhp, spfhp: longest and shortest pack first on the histogram of lengths (lpfhp.py, spfhp.py). Their cost grows with
 the number of different lengths, not with that of sequences.
+first_fit_8, first_fit_64: in order, each to the oldest of 8 or 64 open bins that has room (first_fit.py).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.packing.first_fit import FirstFit
 from corpus_assets.packing.lpfhp import lpfhp
 from corpus_assets.packing.packs import Strategy
 from corpus_assets.packing.spfhp import spfhp
 from resources.errors import ConfigError
 
-Method = Literal["nearest_previous", "best_fit", "lpfhp", "spfhp"]
+Method = Literal["nearest_previous", "best_fit", "lpfhp", "spfhp", "first_fit_8", "first_fit_64"]
 METHODS: tuple[Method, ...] = get_args(Method)
+_OPEN: Mapping[Method, int] = {"first_fit_8": 8, "first_fit_64": 64}
 Lengths = NDArray[np.int64]
 
 
@@ -81,7 +84,10 @@ def pack(lengths: Lengths, capacity: int, method: Method, *, depth: int | None =
         members, bounds = kernels.nearest_previous(lengths, capacity)
     else:
         limit = capacity if depth is None else depth
-        if method == "best_fit":
+        if method in _OPEN:
+            fitting = FirstFit(capacity, _OPEN[method], depth)
+            bins, count = fitting.place(lengths), fitting.count
+        elif method == "best_fit":
             bins, count = kernels.best_fit(lengths, kernels.longest_first(lengths, capacity), capacity, limit)
         else:
             histogram = np.bincount(lengths, minlength=capacity + 1)[1:]

@@ -10,6 +10,7 @@ import msgspec
 
 from corpus_assets.config.datasets.files import Files, Shape
 from corpus_assets.config.datasets.modes import SECTIONS
+from corpus_assets.config.datasets.text_exports import shape_read
 from corpus_assets.raw.formats.names import resolve_format
 from corpus_assets.raw.readers import DEFAULT_LIMITS, NO_OPTIONS, RawFile, read_rows
 from corpus_assets.raw.rows.faults import BadRow, RowError, decode_error
@@ -34,6 +35,7 @@ from resources.formats.examples import Example, Messages
 
 __all__ = ["BadRow", "ExampleRules", "Limits", "RawFile", "Shape", "read_examples"]
 
+_EXCHANGED: Final = ("prompt", "completion")
 _NULL: Final = msgspec.Raw(b"null")
 
 IN_CHUNKS: Final = "in_chunks"
@@ -83,11 +85,11 @@ class ExampleRules(SourceRules):
     @property
     def required(self) -> list[tuple[str, ...]]:
         """Returns groups of columns; a table needs one of each group."""
-        if self.shape not in ("pair", "preference"):
+        if self.shape not in ("pair", "exchange", "preference"):
             return [(key,) for key in self.keys]
         prompt = self.files.prompt_keys
         others: list[tuple[str, ...]] = [(key,) for key in self.keys[len(prompt) :]]
-        return [prompt, *others] if self.shape == "pair" else others
+        return [prompt, *others] if self.shape != "preference" else others
 
 
 def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOptions = NO_OPTIONS) -> ExampleRules:
@@ -95,8 +97,8 @@ def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOpti
 
     options: its section `input`. how: the options of formats.
     """
-    section, files = SECTIONS[mode], Files.model_construct(None, **options)
-    shape = section.shape_in(files)
+    section, files = SECTIONS.get(mode), Files.model_construct(None, **options)
+    shape = shape_read(mode, files)
     return ExampleRules(
         source,
         files.format,
@@ -106,7 +108,7 @@ def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOpti
         seen=of_dataset(source, options, shape),
         shape=shape,
         files=files,
-        roles_by_turn=section.roles_by_turn,
+        roles_by_turn=section is not None and section.roles_by_turn,
         in_chunks=options.get(IN_CHUNKS, False),
         keeps_empty=options.get(KEEPS_EMPTY, False),
     )
@@ -114,7 +116,7 @@ def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOpti
 
 def has_messages(mode: str, options: Mapping[str, Any]) -> bool:
     """Returns whether the rows of a dataset's own files may hold messages."""
-    return SECTIONS[mode].shape_in(Files.model_construct(None, **options)) in ("conversation", "preference")
+    return shape_read(mode, Files.model_construct(None, **options)) in ("conversation", "exchange", "preference")
 
 
 def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_LIMITS) -> Iterator[Example | BadRow]:
@@ -221,6 +223,8 @@ class ExampleReader:
                 "prompt": self._required_text(fields, "prompt", keys[:-1]),
                 "completion": self._required_text(fields, "completion", keys[-1:]),
             }
+        if shape == "exchange":
+            return {name: self._response(fields, name, key) for name, key in zip(_EXCHANGED, keys, strict=True)}
         if shape == "conversation":
             if kind_of(fields.get(keys[0], _NULL)) == "null":
                 raise _absent(fields, "messages", keys)

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from corpus_assets.config.datasets.files import Files, Shape
-from corpus_assets.config.datasets.modes import SECTIONS
-from corpus_assets.config.datasets.text_exports import mode_read
+from corpus_assets.config.datasets.text_exports import mode_read, shape_read
 from corpus_assets.raw.format_options import says_web
 from corpus_assets.raw.losses import BAD_FILE, NO_DOCUMENT, NOT_SAMPLED, SKIPPED_MEMBER, TAKEDOWN
 from resources.stage.hooks import Values
@@ -35,6 +34,7 @@ WEB: Final = (
 _TEXTS: Final[Mapping[Shape, tuple[str, ...]]] = {
     "text": ("text",),
     "pair": ("prompt", "completion"),
+    "exchange": ("prompt", "completion"),
     "conversation": ("messages",),
     "preference": ("prompt", "chosen", "rejected"),
 }
@@ -54,7 +54,7 @@ def example_reasons(settings: Values, name: str) -> list[str]:
     """Returns the reasons for which rows of a dataset's own files give no example."""
     (dataset,) = (entry for entry in settings["datasets"] if entry["name"] == name)
     given = dataset["input"]
-    shape = SECTIONS[mode_read(dataset)].shape_in(Files.model_construct(None, **given))
+    shape = shape_read(mode_read(dataset), Files.model_construct(None, **given))
     return [*_of_files([given], settings), *shape_reasons(shape)]
 
 
@@ -70,7 +70,7 @@ def shape_reasons(shape: Shape) -> list[str]:
     found = [f"{fault}_{text}" for text in texts for fault in ("no", "empty")]
     if shape != "conversation":
         found += [f"{text}_not_text" for text in texts]
-    if shape in ("conversation", "preference"):
+    if shape in ("conversation", "exchange", "preference"):
         found += _MESSAGES
     return [*found, MIXED] if shape == "preference" else found
 

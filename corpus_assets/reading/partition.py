@@ -17,6 +17,9 @@ from resources.storage.interface import Storage
 
 BLOCK_DOCUMENTS = 1 << 13
 """Documents between two stored places; the lengths between are added up, which takes about a microsecond."""
+ALL, NONE = -1, -2
+_OF_ALL = np.empty(0, DOCUMENT)["source"]
+_OF_ALL.flags.writeable = False
 _MAPPED = ("data", "lengths", "table", "sources", "id_bytes")
 
 
@@ -29,10 +32,12 @@ def _contents(path: str) -> memoryview:
 
 
 class StreamPartition:
-    """A partition, in a store. What is in memory is 24 bytes for every `BLOCK_DOCUMENTS` documents.
+    """A partition, in a store. What is in memory is 32 bytes for every `BLOCK_DOCUMENTS` documents.
 
     path: of its files, without their suffixes. dtype: type of the ids. blocks: int64 (n + 1, 3): documents, ids, and
-    documents that have any, before every `BLOCK_DOCUMENTS`-th document, and in all.
+    documents that have any, before every `BLOCK_DOCUMENTS`-th document, and in all. begins: int64 (n + 1,): ids in the
+    data before each of these. source: number of the only source whose documents count in `blocks`, `ids` and `runs`
+    (`of_source`); `ALL`, or `NONE` if the partition has none of it.
 
     Files are fetched and mapped at their first use; only the lengths are read when the object is made. Pickled, it
     goes without them. Raises `ReadingError` if a file is missing or they contradict each other.
@@ -42,9 +47,28 @@ class StreamPartition:
         self._storage = storage
         self.path = path
         self.documents = len(self.lengths)
-        self.blocks = _blocks(self.lengths, path)
-        self.ids = int(self.blocks[-1, 1])
+        self.source = ALL
+        self.blocks = self._blocks()
+        self.begins = np.ascontiguousarray(self.blocks[:, 1])
         self.dtype = self._data_type()
+
+    def of_source(self, source: str) -> "StreamPartition":
+        """Returns this partition with the documents of a source alone; they keep their numbers."""
+        view = StreamPartition.__new__(StreamPartition)
+        view.__dict__.update(self.__dict__)
+        view.source = self.sources.index(source) if source in self.sources else NONE
+        view.blocks = view._blocks()
+        return view
+
+    @property
+    def ids(self) -> int:
+        """How many ids its documents have."""
+        return int(self.blocks[-1, 1])
+
+    @property
+    def chosen(self) -> tuple[NDArray[np.uint32], int]:
+        """The source of each document (documents,), and that whose documents count; nothing and `ALL` if all do."""
+        return (_OF_ALL, ALL) if self.source == ALL else (self.table["source"], self.source)
 
     @property
     def key(self) -> str:
@@ -54,7 +78,7 @@ class StreamPartition:
     @cached_property
     def data(self) -> NDArray[Any]:
         """The ids of all documents (ids,), unsigned."""
-        return self._require_rows(self._mapped(DATA), self.ids, DATA)
+        return self._require_rows(self._mapped(DATA), int(self.begins[-1]), DATA)
 
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
@@ -86,9 +110,27 @@ class StreamPartition:
     def document(self, number: int) -> NDArray[Any]:
         """Returns the ids of a document, read-only."""
         block = number // BLOCK_DOCUMENTS
-        first, before, _ = self.blocks[block].tolist()
-        start = before + int(self.lengths[first:number].sum(dtype=np.int64))
+        first = int(self.blocks[block, 0])
+        start = int(self.begins[block]) + int(self.lengths[first:number].sum(dtype=np.int64))
         return self.data[start : start + int(self.lengths[number])]
+
+    def runs(self, begin: int, end: int, around: int) -> Iterator[tuple[int, int, int]]:
+        """Yields of which documents the ids from `begin` to before `end` are: number, first of its ids, how many.
+
+        Ids are counted with the `around` separators of each document that has any.
+        """
+        befores = self.blocks @ np.array([0, 1, around])
+        block = int(np.searchsorted(befores, begin, side="right")) - 1
+        while begin < end:
+            first, last = self.blocks[block : block + 2, 0].tolist()
+            lengths = self._counted(first, last)
+            sizes = lengths + around * (lengths > 0)
+            stops = befores[block] + np.cumsum(sizes)
+            for number in range(int(np.searchsorted(stops, begin, side="right")), len(sizes)):
+                if (count := min(end, int(stops[number])) - begin) > 0:
+                    yield first + number, begin - int(stops[number] - sizes[number]), count
+                    begin += count
+            block += 1
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _MAPPED}
@@ -96,6 +138,20 @@ class StreamPartition:
     def _mapped(self, suffix: str) -> NDArray[Any]:
         with self._readable(suffix) as path:
             return whole(fetched(self._storage, path, _contents), path)
+
+    def _counted(self, first: int, last: int) -> NDArray[np.int64]:
+        """Returns how many ids documents have, (last - first,); 0 for those that do not count."""
+        lengths = self.lengths[first:last].astype(np.int64)
+        return lengths if self.source == ALL else lengths * (self.table["source"][first:last] == self.source)
+
+    def _blocks(self) -> NDArray[np.int64]:
+        found = np.zeros((-(-self.documents // BLOCK_DOCUMENTS) + 1, 3), np.int64)
+        for number in range(len(found) - 1):
+            block = self._counted(number * BLOCK_DOCUMENTS, (number + 1) * BLOCK_DOCUMENTS)
+            if block.min() < 0:
+                raise ReadingError(f"{self.path}{LENGTHS}: a document of {block.min()} ids")
+            found[number + 1] = len(block), block.sum(), np.count_nonzero(block)
+        return found.cumsum(axis=0)
 
     def _data_type(self) -> np.dtype[Any]:
         """Returns the type of the ids, from the header of their file."""
@@ -118,13 +174,3 @@ class StreamPartition:
         if len(array) != rows:
             raise ReadingError(f"{self.path}{suffix} has {len(array)} rows; {rows} were expected")
         return array
-
-
-def _blocks(lengths: NDArray[np.int32], path: str) -> NDArray[np.int64]:
-    found = np.zeros((-(-len(lengths) // BLOCK_DOCUMENTS) + 1, 3), np.int64)
-    for number in range(len(found) - 1):
-        block = lengths[number * BLOCK_DOCUMENTS : (number + 1) * BLOCK_DOCUMENTS]
-        if block.min() < 0:
-            raise ReadingError(f"{path}{LENGTHS}: a document of {block.min()} ids")
-        found[number + 1] = len(block), block.sum(dtype=np.int64), np.count_nonzero(block)
-    return found.cumsum(axis=0)

@@ -43,6 +43,17 @@ class _Manifest(msgspec.Struct):
     separator: _Separator
 
 
+class Run(NamedTuple):
+    """Consecutive ids of one document and its separators.
+
+    document: its number in the stream. first: which of its ids comes first; -1 for the separator before it.
+    """
+
+    document: int
+    first: int
+    size: int
+
+
 class SeparatedIds:
     """The ids of all partitions, one after another, each document between its separators."""
 
@@ -53,6 +64,7 @@ class SeparatedIds:
         around = before.size + after.size
         sizes = [int(partition.blocks[-1] @ (0, 1, around)) for partition in partitions]
         self._begins = [0, *accumulate(sizes)]
+        self._firsts = [0, *accumulate(partition.documents for partition in partitions)]
 
     def __len__(self) -> int:
         return self._begins[-1]
@@ -75,11 +87,23 @@ class SeparatedIds:
             self._copy(number, stretches, out.reshape(-1))
         return out
 
+    def runs(self, place: int, width: int) -> Iterator[Run]:
+        """Yields of which documents the `width` ids from a place on are; there must be so many."""
+        before, after = (side.size for side in self._separators)
+        end = place + width
+        number = bisect_right(self._begins, place) - 1
+        while place < end:
+            begin, stop = self._begins[number], min(end, self._begins[number + 1])
+            for document, first, count in self._partitions[number].runs(place - begin, stop - begin, before + after):
+                yield Run(self._firsts[number] + document, first - before, count)
+            place, number = stop, number + 1
+
     def _copy(self, number: int, stretches: NDArray[np.int64], out: NDArray[Any]) -> None:
         from corpus_assets.reading.kernels.stretches import copy_stretches
 
         part = self._partitions[number]
-        copy_stretches((part.data, part.lengths, part.blocks), self._separators, stretches, out)
+        documents = part.data, part.lengths, part.blocks, part.begins
+        copy_stretches(documents, part.chosen, self._separators, stretches, out)
 
     def _stretches(self, places: NDArray[np.int64], width: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yields partitions with the stretches of windows that lie in them, as `copy_stretches` takes them.

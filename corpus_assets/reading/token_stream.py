@@ -1,13 +1,14 @@
 """A token stream opened for reading: any document by its number."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.reading.errors import ReadingError
+from corpus_assets.reading.origins import Origin, RawRow
 from corpus_assets.reading.partition import StreamPartition
 from corpus_assets.reading.separated import SeparatedIds, Separators
 from resources.formats.token_streams import DATA, LENGTHS, NOWHERE
@@ -15,18 +16,6 @@ from resources.hashing import content_digest
 from resources.raw_places.addresses import scheme_of
 from resources.storage.interface import Storage
 from resources.storage.local import LocalStorage
-
-
-class Origin(NamedTuple):
-    """Where a document comes from. copy: 0 for its first use in the corpus, then 1, 2 ...
-
-    row: number of the example in its file; None for documents of a split.
-    """
-
-    id: str
-    source: str
-    row: int | None
-    copy: int
 
 
 class TokenStream:
@@ -66,9 +55,13 @@ class TokenStream:
         from corpus_assets.reading.of_corpus import find_stream
 
         found = find_stream(file, name)
-        return cls.of_store(found.storage, found.paths, Separators(after=found.end_of_text))
+        stream = cls.of_store(found.storage, found.paths, Separators(after=found.end_of_text))
+        stream._corpus = Path(file).absolute()
+        return stream
 
     def _open(self, storage: Storage, paths: list[str], separators: Separators | None) -> None:
+        self._corpus: Path | None = None
+        self._of_source: dict[str, list[StreamPartition]] = {}
         if not paths:
             raise ReadingError(f"{storage.place} holds no partition of a token stream (*{DATA})")
         self.partitions = [StreamPartition(storage, path) for path in paths]
@@ -99,14 +92,47 @@ class TokenStream:
         place = None if row["row"] == NOWHERE else int(row["row"])
         return Origin(id_, partition.sources[row["source"]], place, int(row["copy"]))
 
-    def layout_digest(self) -> str:
-        """Returns a digest of the keys of all partitions, and of the places of documents in them that are known."""
-        parts = [(partition.key.encode(), partition.blocks.tobytes()) for partition in self.partitions]
+    def length_of(self, number: int) -> int:
+        """Returns how many ids a document has."""
+        partition, document = self._of(number)
+        return int(partition.lengths[document])
+
+    def raw_rows(self, numbers: Sequence[int]) -> list[RawRow | None]:
+        """Returns the raw file and row of each document, which takes milliseconds for each; many at once take fewer.
+
+        They are those of the corpus as it is now. None if the stream was not opened by a corpus.yaml.
+        """
+        if self._corpus is None:
+            return [None] * len(numbers)
+        from corpus_assets.reading.of_corpus import raw_rows
+
+        return list(raw_rows(self._corpus, [(self._of(number)[0].key, self.origin(number)) for number in numbers]))
+
+    @property
+    def sources(self) -> list[str]:
+        """The names of the sources of all documents, sorted."""
+        return sorted({source for partition in self.partitions for source in partition.sources})
+
+    def layout_digest(self, source: str | None = None) -> str:
+        """Returns a digest of the keys of all partitions, and of the places of documents in them that are known.
+
+        source: only of its documents.
+        """
+        parts = [(partition.key.encode(), partition.blocks.tobytes()) for partition in self._parts(source)]
         return content_digest(*(part for both in parts for part in both))
 
-    def separated(self, separators: Separators) -> SeparatedIds:
-        """Returns the ids of all documents as one list, with separators."""
-        return SeparatedIds(self.partitions, separators)
+    def separated(self, separators: Separators, source: str | None = None) -> SeparatedIds:
+        """Returns the ids of all documents, or of those of a source, as one list, with separators."""
+        return SeparatedIds(self._parts(source), separators)
+
+    def _parts(self, source: str | None) -> list[StreamPartition]:
+        if source is None:
+            return self.partitions
+        if source not in self._of_source:
+            if source not in self.sources:
+                raise ReadingError(f"the stream has no source {source!r}; valid: {', '.join(self.sources) or 'none'}")
+            self._of_source[source] = [partition.of_source(source) for partition in self.partitions]
+        return self._of_source[source]
 
     def _of(self, number: int) -> tuple[StreamPartition, int]:
         if not -len(self) <= number < len(self):

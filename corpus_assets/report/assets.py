@@ -29,7 +29,7 @@ def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
             description="One page on the whole corpus: documents, tokens, losses, duplicates, and their origins.",
             partitioning=Partitioning.NONE,
             compute=partial(report, assets=tuple(versions), documents=_documents(stages)),
-            code_version="2",
+            code_version="3",
             io="records",
             inputs=tuple(map(_edge, stages)),
             hooks=ReportHooks(values, versions),

@@ -63,6 +63,7 @@ def _add_rows(found: Dataset, built: Built, name: str, made: Sequence[Partition]
         found.documents = numbers.get("documents")
         found.packing = list(numbers.get("packing", ()))
         found.discarded = dict(numbers.get("discarded", {}))
+        found.sequences_per_row = numbers.get("sequences_per_row") or None
     counters = [record.counters.get("counters", {}) for record in _records_counted(built, name)]
     found.dropped_tokens = summed(one.get("dropped_tokens", {}) for one in counters)
 
@@ -76,12 +77,23 @@ def _add_units(found: Dataset, built: Built, name: str, made: Sequence[Partition
         {key: value for key, value in partition.record.counters_of(_TOTALS).items() if isinstance(value, int)}
         for partition in made
     )
-    dropped = (partition.record.counters_of(_TOTALS).get("dropped", {}).values() for partition in made)
+    dropped = [partition.record.counters_of(_TOTALS).get("dropped", {}) for partition in made]
     found.rows, found.documents = totals.get("units", 0), totals.get("documents", 0)
     found.loss_tokens = totals.get(_LEARNED)
-    found.tokens = totals.get("ids", 0) - sum(lost["ids"] for reasons in dropped for lost in reasons)
+    lost = summed({reason: numbers["ids"] for reason, numbers in reasons.items()} for reasons in dropped)
+    found.dropped_tokens = {reason: ids for reason, ids in lost.items() if ids}
+    found.tokens = totals.get("ids", 0) - sum(lost.values())
     for record in records(built, names.manifest(name)):
+        _add_packing(found, record.statistics)
         found.discarded = {reason: count for reason, count in record.statistics.get("discarded", {}).items() if count}
+
+
+def _add_packing(found: Dataset, statistics: Mapping[str, Any]) -> None:
+    """Adds how full rows of several documents are."""
+    if "padded_tokens" in statistics and found.sequence_length:
+        found.slots = found.rows * found.sequence_length
+        found.non_pad_tokens = found.slots - statistics["padded_tokens"]
+        found.sequences_per_row = statistics["sequences_per_row"]
 
 
 def _mixture(built: Built, entry: Mapping[str, Any]) -> dict[str, Mixed]:

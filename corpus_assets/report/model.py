@@ -85,7 +85,8 @@ class Dataset(msgspec.Struct):
     """A dataset. rows: of HDF5 files, else windows or documents. slots: token positions of all rows.
 
     by_source: documents and tokens without separators.
-    loss_tokens, slots, packing: None or empty for files of other trainers.
+    slots, non_pad_tokens: None where rows are not filled, such as windows.
+    sequences_per_row: documents, or pieces of them, of a row; None where they do not share rows.
     packing: what each way to pack the same documents would give.
     discarded: documents or rows by reason.
     """
@@ -101,6 +102,7 @@ class Dataset(msgspec.Struct):
     slots: int | None = None
     non_pad_tokens: int | None = None
     by_source: BySource | None = None
+    sequences_per_row: float | None = None
     mixture: dict[str, Mixed] = {}
     packing: list[dict[str, Any]] = []
     discarded: dict[str, int] = {}

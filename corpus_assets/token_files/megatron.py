@@ -13,7 +13,8 @@ from corpus_assets.token_files.pieces import BLOCK_IDS, How, Pieces, TokenFile, 
 GROUP = partial(group_pairs, said=".idx", ids=".bin")
 MAGIC: Final = b"MMIDIDX\x00\x00"
 TYPES: Final = {1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 8: "uint16"}
-_HEADER = 34
+HEADER: Final = 34
+"""Bytes before the lengths of sequences."""
 _I4, _I8 = np.dtype("<i4"), np.dtype("<i8")
 
 
@@ -32,12 +33,13 @@ def read(source: TokenSource, _: How) -> Iterator[Pieces]:
     document are joined.
     """
     index_file, data = source.open_ending(".idx"), source.open_ending(".bin")
-    index = _header(index_file)
+    index = read_header(index_file)
     yield from by_lengths(data, index.dtype, _documents(index_file, data, index))
 
 
-def _header(file: TokenFile) -> Index:
-    head = file.read(_HEADER, "the header of an index")
+def read_header(file: TokenFile) -> Index:
+    """Returns what the header of an index says; `BadFileError` if it is none, or does not fit the size of the file."""
+    head = file.read(HEADER, "the header of an index")
     if not head.startswith(MAGIC):
         raise file.bad(f"begins with {head[:9]!r}; valid: an index of Megatron, which begins with {MAGIC!r}")
     version, code = int.from_bytes(head[9:17], "little"), head[17]
@@ -47,7 +49,7 @@ def _header(file: TokenFile) -> Index:
         valid = ", ".join(f"{known} {name}" for known, name in TYPES.items())
         raise file.bad(f"has ids of type {code}; valid: {valid}")
     sequences, entries = (int.from_bytes(head[at : at + 8], "little") for at in (18, 26))
-    needed = _HEADER + 12 * sequences + 8 * entries
+    needed = HEADER + 12 * sequences + 8 * entries
     if file.size == needed + sequences > needed:
         raise file.bad("holds modes of sequences, as datasets of images and texts do; valid: texts alone")
     if file.size != needed:
@@ -62,7 +64,7 @@ def _header(file: TokenFile) -> Index:
 
 def _documents(file: TokenFile, data: TokenFile, index: Index) -> Iterator[NDArray[np.int64]]:
     """Yields the ids of each document, in blocks. Before the first one it compares the sizes of the two files."""
-    at_entries = _HEADER + 12 * index.sequences
+    at_entries = HEADER + 12 * index.sequences
     first, last = (int(file.array_at(at_entries + 8 * n, _I8, 1, "an entry")[0]) for n in (0, index.entries - 1))
     if (first, last) != (0, index.sequences):
         raise file.bad(
@@ -98,10 +100,10 @@ def _sequences(file: TokenFile, data: TokenFile, index: Index) -> Iterator[NDArr
     place, width, size = 0, index.dtype.itemsize, data.size
     for start in range(0, index.sequences, BLOCK_IDS):
         count = min(BLOCK_IDS, index.sequences - start)
-        lengths = file.array_at(_HEADER + 4 * start, _I4, count, "the lengths").astype(np.int64)
+        lengths = file.array_at(HEADER + 4 * start, _I4, count, "the lengths").astype(np.int64)
         if len(wrong := np.flatnonzero(lengths < 0)):
             raise file.bad(f"sequence {start + wrong[0]:,} has {lengths[wrong[0]]:,} ids; valid: 0 or more")
-        pointers = file.array_at(_HEADER + 4 * index.sequences + 8 * start, _I8, count, "the pointers")
+        pointers = file.array_at(HEADER + 4 * index.sequences + 8 * start, _I8, count, "the pointers")
         ends = place + np.cumsum(lengths) * width
         expected = np.concatenate([[place], ends[:-1]])
         if len(wrong := np.flatnonzero(pointers != expected)):

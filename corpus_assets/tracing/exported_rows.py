@@ -12,6 +12,7 @@ from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of
+from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.mixture import mix_of
 from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
@@ -77,7 +78,9 @@ def _step(look: Look, dataset: ExportedDataset, stream: Partition, number: int, 
     pieces = np.flatnonzero(np.isin(documents.numbers, _of_one_example(stream, number)))
     only = None if spread else key
     if not len(pieces):
-        return _in_none(look, dataset, only, copy, empty=not stream.array(LENGTHS)[number])
+        held = dataset.documents(stream, build, None if mixture is None else mix_of(mixture))
+        taken = bool(np.isin(held.numbers, _of_one_example(stream, number)).any())
+        return _in_none(look, dataset, only, copy, empty=not stream.array(LENGTHS)[number], taken=taken)
     runs = [run for one in built for run in _runs(dataset, one, stream, documents, pieces)]
     count = sum(run["last"] - run["first"] + 1 for run in runs)
     stale = next((words for one in built if (words := look.state(asset, one.key))), "")
@@ -91,10 +94,15 @@ def _step(look: Look, dataset: ExportedDataset, stream: Partition, number: int, 
     return Step(asset, only, "here", words, None, first["first"], first["file"], copy, stale, details)
 
 
-def _in_none(look: Look, dataset: ExportedDataset, key: str | None, copy: int | None, *, empty: bool) -> Step:
+def _in_none(
+    look: Look, dataset: ExportedDataset, key: str | None, copy: int | None, *, empty: bool, taken: bool
+) -> Step:
     asset = names.tokens(dataset.name)
-    reason = "empty" if empty else "not_in_mixture"
-    words = "its text has no token" if empty else "the weights of the dataset do not take it"
+    reason, words = "not_in_mixture", "the weights of the dataset do not take it"
+    if empty:
+        reason, words = "empty", "its text has no token"
+    elif taken:
+        reason, words = LONG_DOCUMENT, "it has more ids than a row"
     stale = look.state(asset, key) if key else ""
     return Step(asset, key, "dropped", words, reason, copy=copy, stale=stale)
 

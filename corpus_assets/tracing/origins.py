@@ -63,7 +63,7 @@ def origin(corpus: Corpus, source: str, identifier: str, shard: str | None, exam
     made = corpus.partition(asset, shard)
     if made is None:
         return Origin(source, identifier, shard, _file(corpus, shard))
-    number = _row_of(made, identifier) if example is None else example
+    number = row_of(made, identifier) if example is None else example
     return Origin(source, identifier, shard, _file(corpus, shard), None if number is None else raw_row(made, number))
 
 
@@ -78,7 +78,8 @@ def nth_row(number: int, gaps: NDArray[np.unsignedinteger[Any]]) -> int:
     return number + int(np.searchsorted(before, number, side="right"))
 
 
-def _row_of(documents: Partition, identifier: str) -> int | None:
+def row_of(documents: Partition, identifier: str) -> int | None:
+    """Returns the number of the document with an id; None if there is none."""
     wanted = identifier.encode("utf-8", "surrogatepass")
     return next(rows_of_id(documents.array(TEXTS)["id_end"], documents.array(IDS), wanted), None)
 

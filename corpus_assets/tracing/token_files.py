@@ -1,4 +1,4 @@
-"""The token files of datasets for searches: their ids, and the encoding of texts to such ids."""
+"""The files of datasets for searches: their ids or words, and the encoding of texts to such ids."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
 from corpus_assets.export.encoding import encoded
 from corpus_assets.export.format import Build, places_of
+from corpus_assets.export.texts.datasets import TextDataset
 from corpus_assets.export.token_stream import DATA
 from corpus_assets.takedown.passages import PASSAGE, Ids
 from corpus_assets.tokenize.counts.statistics import Statistics
@@ -29,6 +30,7 @@ from corpus_assets.tokenize.rows.view import is_described, side_names
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.ids_alone import IDS
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from corpus_assets.tracing.texts.files import words_of_rows, words_of_texts
 from resources.errors import CorpusError
 from resources.formats.hdf5.reader import HDF5, read_hdf5
 from resources.ledger.ledger import FileRecord, Record, partition_name
@@ -88,7 +90,9 @@ def groups_of(corpus: Corpus, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of all datasets that the configuration has."""
     datasets = corpus.settings.values["datasets"]
     for values in datasets:
-        if not is_export(values) and not is_text(values):
+        if is_text(values):
+            yield from _group_of_texts(corpus, TextDataset(values["name"], dict(values)), files)
+        elif not is_export(values):
             name = values["name"]
             yield from groups_of_rows(corpus, Dataset(name, values), _made_by(files, _assets_of_rows(name)))
     streams: set[str] = set()
@@ -192,6 +196,14 @@ def _group_of_stream(corpus: Corpus, dataset: ExportedDataset, files: Sequence[T
     if chosen := [one for one in files if one.file.path.endswith(DATA)]:
         read = partial(_stream_ids, corpus=corpus)
         yield Group(chosen, _made_of(dataset), encode, read, True)
+
+
+def _group_of_texts(corpus: Corpus, dataset: TextDataset, files: Sequence[TokenFile]) -> Iterator[Group]:
+    """Yields the files of a dataset of texts, in which words stand for ids."""
+    chosen = _made_by(files, [dataset_names.texts(dataset.name)])
+    if chosen:
+        made_of = [(dataset.rows_from, dataset.shard_set is not None)]
+        yield Group(chosen, made_of, words_of_texts, lambda one: words_of_rows(corpus.storage, dataset, one.file))
 
 
 def _of_documents(dataset: ExportedDataset, tokenizer: Tokenizer | None) -> Encode | None:

@@ -5,6 +5,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
@@ -61,9 +62,10 @@ def of_split(look: Look, step: Step, use: Used, until: float) -> Iterator[Step]:
             yield not_built(look, asset, use.chunk, use.copy)
             continue
         named = (use.source, use.id, use.copy)
-        number = number_in_stream(stream, named, step.row, _before(made, use, step.row))
+        same = _same(made, use)
+        number = number_in_stream(stream, named, step.row, int(same[: step.row].sum()))
         if number is None:
-            yield _not_in_stream(look, stream, use.copy)
+            yield _not_in_stream(look, stream, use.copy, is_sure=int(same.sum()) == 1)
             continue
         yield stream_step(look, stream, number, use.copy)
         yield from exported(look, asset, stream, number, use.copy)
@@ -94,7 +96,7 @@ def of_example(look: Look, made: Partition, number: int, until: float) -> Iterat
             continue
         found = np.flatnonzero(stream.array(DOCUMENTS)["row"] == number)
         if not len(found):
-            yield _not_in_stream(look, stream, None)
+            yield _not_in_stream(look, stream, None, is_sure=True)
             continue
         yield stream_step(look, stream, int(found[0]), None)
         yield from exported(look, asset, stream, int(found[0]), None)
@@ -113,20 +115,20 @@ def of_given(look: Look, stream: Partition, number: int, until: float) -> Iterat
         yield _search(look, dataset, _Sought([], stream.key or "", None, until, [ids_at(stream, number)]))
 
 
-def _before(made: Partition, use: Used, row: int) -> int:
-    """Returns how many documents of the same id come before a row of a split."""
-    table = made.array(ROWS)[:row]
+def _same(made: Partition, use: Used) -> NDArray[np.bool_]:
+    """Returns which rows (n,) of a split are the same use of a document of the same id."""
+    table = made.array(ROWS)
     same = (table["order"] == np.uint64(use.order)) & (table["copy"] == use.copy)
-    return int((same & (table["source"] == use.source.encode())).sum())
+    return np.asarray(same & (table["source"] == use.source.encode()))
 
 
-def _not_in_stream(look: Look, stream: Partition, copy: int | None) -> Step:
+def _not_in_stream(look: Look, stream: Partition, copy: int | None, *, is_sure: bool) -> Step:
+    """Returns the step of a stream without the document. is_sure: no other document is named as this one is."""
     asset = stream.record.asset
     dropped = stream.record.statistics.get("dropped", {})
     stale = look.state(asset, stream.key)
-    # Examples are found by their number, so a stream that is up to date has left this one out; for which of several
-    # reasons its record does not say.
-    if len(dropped) == 1 or (dropped and copy is None and not stale):
+    # A stream that is up to date has left the document out; for which of several reasons its record does not say.
+    if len(dropped) == 1 or (dropped and is_sure and not stale):
         words = f"it is left out: {' or '.join(reason.replace('_', ' ') for reason in dropped)}"
         reason = next(iter(dropped)) if len(dropped) == 1 else None
         return Step(asset, stream.key, "dropped", words, reason, copy=copy, stale=stale)

@@ -13,13 +13,13 @@ DROPPED = "dropped"
 
 
 class Example(msgspec.Struct, omit_defaults=True):
-    """One example, in one of four shapes; fields that do not belong to it are None.
+    """One example, in one of five shapes; fields that do not belong to it are None.
 
-    text: `text`. Pair: `prompt` and `completion`, strings. Conversation: `messages`, a list of objects with at least
-    `role` and `content` (chat templates may read more keys). Preference: `chosen` and `rejected`, each a string or
-    messages, and `prompt`, a string, messages or None (then it is the beginning of both).
+    text: `text`. Pair: `prompt` and `completion`, strings. Exchange: the same, each a string or messages. Conversation:
+    `messages`, a list of objects with at least `role` and `content` (chat templates may read more keys). Preference:
+    `chosen` and `rejected`, each a string or messages, and `prompt`, a string, messages or None (then it is the
+    beginning of both).
     `metadata` is a JSON object of all other values of the row.
-
 
     Three fields say where chunks of text begin and end; they are written only for datasets that pack by chunks
     (`packing_text`):
@@ -32,7 +32,7 @@ class Example(msgspec.Struct, omit_defaults=True):
     source: str
     text: str | None = None
     prompt: str | Messages | None = None
-    completion: str | None = None
+    completion: str | Messages | None = None
     messages: Messages | None = None
     chosen: str | Messages | None = None
     rejected: str | Messages | None = None
@@ -44,6 +44,7 @@ class Example(msgspec.Struct, omit_defaults=True):
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Example)
+_METADATA = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def example_bytes(example: Example) -> int:
@@ -75,7 +76,8 @@ def example_roles(example: Example) -> list[str]:
 
 def preference_roles(example: Example) -> list[str]:
     """Returns the role of every message of a preference; none of parts that are texts."""
-    parts = (part for part in (example.prompt, example.chosen, example.rejected) if isinstance(part, list))
+    sides = (example.prompt, example.completion, example.chosen, example.rejected)
+    parts = (part for part in sides if isinstance(part, list))
     return [role for part in parts for message in part if isinstance(role := message.get("role"), str)]
 
 
@@ -85,6 +87,13 @@ def _texts(field: str | Messages) -> list[str]:
         return [field]
     messages = (message for message in field if isinstance(message, dict)) if isinstance(field, list) else ()
     return [content for message in messages if isinstance(content := message.get("content"), str)]
+
+
+def keys_beside(example: Example) -> list[str]:
+    """Returns the keys that the row of an example has besides those it is made of, without those that hold null."""
+    if example.metadata == NO_METADATA:
+        return []
+    return [key for key, value in _METADATA.decode(example.metadata).items() if bytes(value) != b"null"]
 
 
 def without_nulls(value: Any) -> Any:

@@ -22,22 +22,21 @@ def blocks(page: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_a_page_reads_is_what_was_built(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (settings,) = blocks(page, "yaml")
+    settings, *_ = blocks(page, "yaml")
     corpus = exported(tmp_path, *yaml.safe_load(settings)["datasets"])
     eos = tokenizer_of(corpus).eos_id
     chunks = list(encoded(corpus).values())
     stream = [id_ for ids_of in chunks for ids in ids_of for id_ in (*ids, eos)]
-    monkeypatch.chdir(tmp_path / "corpus")
+    (tmp_path / "CORPUS").symlink_to(tmp_path / "corpus", target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
     found: dict[str, Any] = {}
-    (code,) = (block for block in blocks(page, "python") if "import numpy" in block)
+    (code,) = (block for block in blocks(page, "python") if "import numpy" in block and "torch" not in block)
     exec(code, found)
     if page == "ragged":
         assert found["document"].tolist() == chunks[0][7]
-    elif page == "torchtitan":
-        source = found["source"]
-        assert [id_ for n in range(len(source)) for id_ in source[n]] == stream
     elif "documents" in found:
-        assert [one.tolist() for one in found["documents"]] == [[*ids, eos] for ids in chunks[0]]
+        expected = [ids for ids_of in chunks for ids in ids_of] if page == "torchtitan" else chunks[0]
+        assert [one.tolist() for one in found["documents"]] == [[*ids, eos] for ids in expected]
     else:
         before = [id_ for ids_of in chunks for ids in ids_of for id_ in (eos, *ids)]
         np.testing.assert_array_equal(found["ids"], before if page == "llm.c" else stream)

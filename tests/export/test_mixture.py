@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.config.datasets.weights import Weights
-from corpus_assets.export.mixture import _HASHED, _chosen, shares_of, without_empty
+from corpus_assets.export.mixture import _HASHED, _chosen, without_empty
+from corpus_assets.export.weights.shares import shares_of
 from corpus_assets.orchestration.building.notes import build_notes
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import BadFileError, ConfigError

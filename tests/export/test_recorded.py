@@ -1,4 +1,4 @@
-"""Files as the trainers' own libraries write them (`record_with_libraries.py`), compared byte for byte with ours."""
+"""Files as the trainers' own libraries write them (`readers/inside/record.py`), compared byte for byte with ours."""
 
 import hashlib
 import json

@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+import re
 import tarfile
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
@@ -436,6 +437,25 @@ def test_content_must_be_what_the_name_promises() -> None:
             if kinds.get(promised, promised) != kinds.get(actual, actual):
                 with pytest.raises(BadFileError):
                     read(promised, content)
+
+
+@pytest.mark.parametrize("promised", ["a.jsonl", "a.jsonl.gz", "a.json.gz", "a.jsonl.zst"])
+@pytest.mark.parametrize("packed", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
+def test_the_name_that_a_refusal_proposes_reads_the_file(promised: str, packed: str) -> None:
+    content = PACK[packed](b'{"text":"a"}\n')
+    if {promised, packed} <= {"a.jsonl.gz", "a.json.gz"} or promised == packed:
+        return
+    with pytest.raises(BadFileError) as refused:
+        read(promised, content)
+    proposed = re.search(r"let its name end in \.(\S+),", str(refused.value))
+    assert proposed
+    assert [row.text for row in read(f"a.{proposed[1]}", content) if isinstance(row, Document)] == ["a"]
+
+
+def test_what_no_format_can_be_is_to_be_unpacked() -> None:
+    for name, content in (("a.txt", PACK["a.jsonl.gz"](b"text")), ("a.jsonl", b"BZh91AY&SY"), ("a.jsonl", b"PK\3\4")):
+        with pytest.raises(BadFileError, match="unpack the file"):
+            read(name, content)
 
 
 def test_a_text_may_begin_like_a_container_in_letters() -> None:

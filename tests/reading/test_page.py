@@ -16,12 +16,14 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     use_fake_torch(monkeypatch)
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (FOLDER / "reading.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 5
     names: dict[str, Any] = {}
     for block in blocks:
         exec(block, names)
     assert names["inputs"].shape == names["labels"].shape == (512, 2048)
     later = names["later"].state_dict()
     assert later["epoch"] * len(names["windows"]) + later["samples"] == 4 * 512
-    assert names["batch"].shape == (64, 2049)
+    assert names["state"]["samples"] == 8
+    assert names["batches"].state_dict()["samples"] == 8
+    assert [phase.windows for phase in names["batches"].phases] == [31_250, 10_937]
     assert "documents," in capsys.readouterr().out

@@ -153,17 +153,21 @@ def test_what_a_stream_cannot_be(windows: WindowDataset, tmp_path: Path) -> None
         WindowStream(of_documents(tmp_path, [3]), 2)
 
 
-BASES = "from corpus_assets import reading as r; print(*r.WindowDataset.__bases__, *r.WindowStream.__bases__)"
+BASES = """
+from corpus_assets.reading import PhasedStream, WindowDataset, WindowStream
+for reader in (WindowDataset, WindowStream, PhasedStream):
+    print(next(base.__name__ for base in reader.__mro__ if not base.__module__.startswith("corpus_assets")))
+"""
 
 
 @pytest.mark.parametrize(
     ("before", "bases"),
     [
-        ("", "<class 'torch.utils.data.Dataset'> <class 'torch.utils.data.IterableDataset'>"),
-        ("import sys; sys.modules['torch'] = None; ", "<class 'object'> <class 'object'>"),
+        ("", ["Dataset", "IterableDataset", "IterableDataset"]),
+        ("import sys; sys.modules['torch'] = None\n", ["object"] * 3),
     ],
 )
-def test_readers_are_datasets_of_torch_where_it_is_installed(tmp_path: Path, before: str, bases: str) -> None:
+def test_readers_are_datasets_of_torch_where_it_is_installed(tmp_path: Path, before: str, bases: list[str]) -> None:
     module = tmp_path / "torch" / "utils" / "data"
     module.mkdir(parents=True)
     for folder in (module.parents[1], module.parent):
@@ -171,7 +175,7 @@ def test_readers_are_datasets_of_torch_where_it_is_installed(tmp_path: Path, bef
     (module / "__init__.py").write_text(SOURCE)
     command, search = [sys.executable, "-c", before + BASES], {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, check=True, cwd=TOP, env=search, capture_output=True, text=True)
-    assert done.stdout.strip() == bases
+    assert done.stdout.split() == bases
 
 
 @pytest.mark.parametrize("workers", [0, 2])

@@ -24,8 +24,13 @@ def save(path: Path, array: NDArray[Any]) -> None:
         writer.finish()
 
 
-def write_stream(folder: Path, *partitions: Lists, dtype: DTypeLike = np.uint16) -> Path:
-    """A stream of these documents; document d of partition p has the id `p-dé`, every second no known row."""
+def write_stream(
+    folder: Path, *partitions: Lists, dtype: DTypeLike = np.uint16, sources: Sequence[Sequence[int]] = ()
+) -> Path:
+    """A stream of these documents; document d of partition p has the id `p-dé`, every second no known row.
+
+    sources: of each document of each partition, one of the sources a, b, c; by default all of one are of the same.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for number, documents in enumerate(partitions):
         prefix = folder / f"chunk-{number:04d}"
@@ -35,9 +40,11 @@ def write_stream(folder: Path, *partitions: Lists, dtype: DTypeLike = np.uint16)
         table = np.zeros(len(documents), DOCUMENT)
         table["id_end"] = np.cumsum([*map(len, names)])
         table["row"] = [NOWHERE if place % 2 else place + 5 for place in range(len(documents))]
+        if sources:
+            table["source"] = sources[number]
         save(Path(f"{prefix}{DOCUMENTS}"), table)
         save(Path(f"{prefix}{IDS}"), np.frombuffer(b"".join(names), np.uint8))
-        said = {"sources": [f"source {number}"]}
+        said = {"sources": [*"abc"] if sources else [f"source {number}"]}
         Path(f"{prefix}{NAMES}").write_bytes(msgspec.json.encode(said))
     return folder
 

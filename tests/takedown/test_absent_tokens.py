@@ -27,17 +27,31 @@ def rows_with_a_shared_passage() -> Rows:
     return rows
 
 
+def conversation(number: int) -> dict[str, Any]:
+    said = [("user", prose(f"u{number}", 6)), ("assistant", prose(f"a{number}", 20))]
+    return {"id": f"chat-{number}", "m": [{"role": role, "content": text} for role, text in said]}
+
+
 @pytest.fixture(scope="module")
 def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shuffled = {"name": "mixed", "input": "decontaminated_train", "sequence_length": 64, "shuffle": True}
     pairs = {"name": "pairs", "mode": "summarization", "input": {"location": "raw/own"}, "sequence_length": 128}
     train = {"name": "train", "input": "decontaminated_train", "sequence_length": 64}
     exported = {"name": "exported", "input": "decontaminated_train", "format": "megatron"}
-    changes = {**REMOVE, "datasets": [train, shuffled, pairs, exported], "split.holdout": 0}
+    texts = {"name": "texts", "input": "decontaminated_train", "format": "text", "files": "parquet"}
+    chats = {
+        "name": "chats",
+        "format": "text",
+        "rows": "messages",
+        "input": {"location": "raw/chats", "messages_key": "m"},
+    }
+    datasets = [train, shuffled, pairs, exported, texts, chats]
+    changes = {**REMOVE, "datasets": datasets, "split.holdout": 0}
     folder = write_small(tmp_path_factory.mktemp("takedown"), changes)
     write_raw(folder, "books/one.jsonl", rows_with_a_shared_passage())
     own = [{"id": f"qa-{n}", "prompt": prose(f"q{n}", 6), "completion": prose(f"a{n}", 6)} for n in range(4)]
     write_raw(folder, "own/a.jsonl", own)
+    write_raw(folder, "chats/a.jsonl", [conversation(number) for number in range(4)])
     (folder / "lists").mkdir()
     (folder / "lists/legal.txt").write_text("# nothing so far\n")
     assert not drive(opened(folder)).failed
@@ -109,6 +123,22 @@ def test_rows_that_an_earlier_build_left_are_found(work: Work, asset: str, line:
         assert row["tokens"] >= 16
 
 
+@pytest.mark.parametrize(
+    ("asset", "identifier"), [("texts_texts", raw_rows()["web/b.jsonl.zst"][3]["id"]), ("chats_texts", "chat-2")]
+)
+def test_rows_of_texts_are_found_by_name_and_by_their_words(work: Work, asset: str, identifier: str) -> None:
+    rebuilt_with_old_tokens(work, asset, identifier)
+    code, found = verify(work.folder)
+    by_name = [row for row in found["found"] if not row["tokens"]]
+    by_words = [row for row in found["found"] if row["tokens"]]
+    assert (code, len(by_name)) == (1, 1)
+    assert by_words
+    for row in found["found"]:
+        assert (row["id"], row["row"], row["file"]) == (identifier, by_name[0]["row"], by_name[0]["file"])
+        assert row["partition"].startswith(f"{asset}/")
+    assert all(row["tokens"] >= 16 for row in by_words)
+
+
 def test_a_person_is_told_file_row_and_document(work: Work) -> None:
     forged = rebuilt_with_old_tokens(work, "pairs_tokens", "qa-2")
     arguments = ["verify", "-c", str(work.folder / "corpus.yaml"), "--absent", str(work.folder / "lists/legal.txt")]
@@ -154,7 +184,7 @@ def test_texts_too_short_to_be_looked_for_are_counted(work: Work) -> None:
     assert not drive(opened(work.folder)).failed
     code, found = verify(work.folder)
     assert (code, found["texts"]) == (0, 1)
-    assert found["too_short"] == 5  # once for each dataset, and for the token stream
+    assert found["too_short"] == 7  # once for each dataset, and for the token stream
 
 
 def test_raw_files_that_cannot_be_read_leave_the_proof_open(work: Work) -> None:

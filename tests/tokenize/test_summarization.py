@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from corpus_assets.tokenize.modes import turns
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.modes.summarization import summarization_rows, summarization_vsl_rows
 from resources.errors import ConfigError
-from resources.formats.examples import Example
+from resources.formats.examples import Example, keys_beside
 from tests.tokenize.sections import summarization, summarization_vsl
 from tests.tokenize.tokenizers_for_tests import load
 
@@ -46,6 +47,19 @@ def packed(examples: Sequence[Example], label: str = "tinyhf", **options: Any) -
 def accounted(statistics: Statistics) -> int:
     known = statistics.loss_valid_tokens + statistics.unlearned_labels + statistics.dropped_tokens.total()
     return known + statistics.sequence_starts
+
+
+def test_keys_of_rows_that_nothing_reads_are_counted() -> None:
+    beside = [b'{"input": "text", "tools": null}', b'{"input": "", "url": "u"}', b"{}"]
+    given = [Example(str(n), "", prompt="a", completion="b", metadata=msgspec.Raw(one)) for n, one in enumerate(beside)]
+    for make in (rows, packed):
+        assert make(given)[1].unread_keys == {"input": 2, "url": 1}
+    many = msgspec.Raw(msgspec.json.encode({f"key-{n}": n for n in range(20_000)}))
+    counted = Statistics()
+    for keys in (["input"], keys_beside(Example("", "", metadata=many)), ["input", "another"]):
+        counted.note_unread(keys)
+    assert counted.unread_keys["input"] == 2
+    assert "another" not in counted.unread_keys
 
 
 def test_layout_of_a_row() -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from corpus_assets.cli.options import ConfigOption, JsonOption
+from resources.errors import ConfigError
 
 
 def show(
@@ -71,15 +72,45 @@ def packing(
 
 
 def trace(
-    dataset: str,
-    file: Annotated[str, typer.Argument(help="A file of the dataset, by its name or path.")],
-    row: Annotated[int, typer.Argument(help="Row, window or document of the file, from 0.", min=0)],
+    dataset: Annotated[str, typer.Argument(help="A dataset; with --step, a token stream.")],
+    file: Annotated[str | None, typer.Argument(help="A file of the dataset, by its name or path.")] = None,
+    row: Annotated[int | None, typer.Argument(help="Row, window or document of the file, from 0.", min=0)] = None,
     position: Annotated[int, typer.Argument(help="Id in it, from 0.", min=0)] = 0,
     config: ConfigOption = None,
     *,
+    step: Annotated[
+        int | None,
+        typer.Option(help="Instead, the documents of this step of a WindowStream, from 0; with --state, after it."),
+    ] = None,
+    length: Annotated[int | None, typer.Option(help="Of its windows: the ids of each, less one.", min=1)] = None,
+    batch_size: Annotated[int, typer.Option(help="Its windows in a batch of all ranks.", min=1)] = 1,
+    seed: Annotated[int | None, typer.Option(help="Its seed; by default 0.", min=0)] = None,
+    not_shared: Annotated[bool, typer.Option("--not-shared", help="Its windows were made with shared=False.")] = False,
+    ranks: Annotated[int, typer.Option(help="Its ranks.", min=1)] = 1,
+    rank: Annotated[int | None, typer.Option(help="Only the windows of this rank, from 0.", min=0)] = None,
+    window: Annotated[int | None, typer.Option(help="Only this window of each rank, from 0.", min=0)] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            help="Its state_dict as JSON, which says length, seed and where the run stood; step -1 is its last."
+        ),
+    ] = None,
+    text: Annotated[bool, typer.Option("--text", help="Show the text of the ids too.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the document of a token: source, id, raw file and row, and the text around it."""
+    """Find the document of a token, or the documents of a training step: source, id, raw file and row, and the text."""
+    if step is not None:
+        from corpus_assets.cli.questions.trace_step import Asked
+        from corpus_assets.cli.questions.trace_step import run as run_step
+
+        if file is not None:
+            raise ConfigError("--step goes with a token stream alone; leave out the file and the row")
+        shared = False if not_shared else None
+        asked = Asked(dataset, step, length, batch_size, seed, shared, ranks, rank, window, state, text)
+        run_step(config, asked, as_json=as_json)
+        return
+    if file is None or row is None:
+        raise ConfigError("received neither a file and a row, nor --step; valid: DATASET FILE ROW, or STREAM --step N")
     from corpus_assets.cli.questions.trace import run
 
     run(config, dataset, file, (row, position), as_json=as_json)

@@ -33,7 +33,7 @@ def run(config: Path | None, dataset: str, file: str, place: tuple[int, int], *,
 
 
 def _lines(found: Traced | Sought) -> Iterator[str]:
-    yield f"text      ...{_shown(found.before)}«{_shown(found.token)}»{_shown(found.after)}..."
+    yield f"text      ...{shown(found.before)}«{shown(found.token)}»{shown(found.after)}..."
     if isinstance(found, Sought):
         if not found.found:
             yield "document  none has this text as it stands: it was cleaned or written by a template before tokenizing"
@@ -57,5 +57,6 @@ def _origin(found: Origin) -> Iterator[str]:
     yield f"raw file  {found.file or f'gone; it was shard {found.shard}'}{row}"
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Returns a text on one line of a terminal: control characters as escapes."""
     return text.translate(_ESCAPES)

@@ -22,6 +22,7 @@ class Export(Cleaning, Reading):
     most_ids: size of the vocabulary up to which the format can hold ids; None: 2^31 - 1.
     keeps_empty: rows of files of its own whose text is empty are documents; else they are bad rows.
     convention: which ids files say are learned, and how; None for plain texts, of which all are.
+    in_part: documents are learned in part, as their stream says.
     later: options that were added to a format later. Unset ones are in no recipe, so that older files stay fresh.
     """
 
@@ -29,6 +30,7 @@ class Export(Cleaning, Reading):
     keeps_empty: ClassVar[bool] = False
     later: ClassVar[Set[str]] = frozenset()
     convention: ClassVar[str | None] = None
+    in_part: ClassVar[bool] = False
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="tokens by source; by default those of the documents")
@@ -56,6 +58,16 @@ class Export(Cleaning, Reading):
     def more_parameters(self) -> Mapping[str, Any]:
         """Returns further parameters that files depend on; only datasets that have them depend on them."""
         return {}
+
+    @property
+    def tells_learned(self) -> bool:
+        """Returns whether its files say which ids are learned."""
+        return False
+
+    @property
+    def has_rows(self) -> bool:
+        """Returns whether documents share rows."""
+        return False
 
     @property
     def is_held_out(self) -> bool:

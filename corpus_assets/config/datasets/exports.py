@@ -19,7 +19,12 @@ from corpus_assets.config.datasets.document_exports import (
 )
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.masked import MASKED, MODES, format_of, is_masked, masked_section
-from corpus_assets.config.datasets.window_exports import LitdataExport, MdsExport, ParquetExport
+from corpus_assets.config.datasets.window_exports import (
+    ArrowExport,
+    LitdataExport,
+    MdsExport,
+    ParquetExport,
+)
 
 HDF5 = "hdf5"
 AnyExport = (
@@ -33,6 +38,7 @@ AnyExport = (
     | MdsExport
     | LitdataExport
     | ParquetExport
+    | ArrowExport
     | AmberExport
 )
 EXPORTS: Mapping[str, type[Export]] = {
@@ -107,4 +113,11 @@ def format_name(section: Export) -> str:
 
 def export_section(values: Mapping[str, Any]) -> Export:
     """Returns the section for values that were checked before, or for the part of them that files depend on."""
-    return masked_section(values) if is_masked(values) else EXPORTS[values["format"]].model_construct(None, **values)
+    if is_masked(values) or shares_rows(values):
+        return masked_section(values)
+    return EXPORTS[values["format"]].model_construct(None, **values)
+
+
+def shares_rows(entry: Mapping[str, Any]) -> bool:
+    """Returns whether documents of an entry of `datasets`, all of which are learned, share rows."""
+    return is_export(entry) and not is_masked(entry) and entry.get("unit") == "row"

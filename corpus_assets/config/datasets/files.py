@@ -11,11 +11,12 @@ from corpus_assets.config.naming import MESSAGE_KEY, ROW_KEY
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Bytes
 
-Shape = Literal["text", "pair", "conversation", "preference"]
+Shape = Literal["text", "pair", "exchange", "conversation", "preference"]
 Split = Literal["train", "decontaminated_train", "holdout", "validation", "test"]
 WORDS: Mapping[Shape, str] = {
     "text": "texts",
     "pair": "pairs, as messages_key is not given",
+    "exchange": "prompts and completions, both messages",
     "conversation": "conversations",
     "preference": "preferences",
 }
@@ -23,6 +24,7 @@ _MESSAGES = frozenset({"role_key", "content_key"})
 KEYS: Mapping[Shape, frozenset[str]] = {
     "text": frozenset({"text_key"}),
     "pair": frozenset({"prompt_key", "completion_key"}),
+    "exchange": frozenset({"prompt_key", "completion_key"}) | _MESSAGES,
     "conversation": frozenset({"messages_key"}) | _MESSAGES,
     "preference": frozenset({"prompt_key", "chosen_key", "rejected_key"}) | _MESSAGES,
 }
@@ -78,6 +80,7 @@ class Files(OwnFiles):
         return {
             "text": (self.text_key,),
             "pair": (*self.prompt_keys, self.completion_key),
+            "exchange": (*self.prompt_keys, self.completion_key),
             "conversation": (self.messages_key or "messages",),
             "preference": (*self.prompt_keys, self.chosen_key, self.rejected_key),
         }[shape]

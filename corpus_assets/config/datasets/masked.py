@@ -18,6 +18,8 @@ MaskedMode = Literal["chat", "fim", "summarization", "summarization_vsl"]
 Unit = Literal["row", "document"]
 Column = Literal["input_ids", "labels", "attention_mask", "position_ids", "seq_lengths", "loss_mask"]
 ReaderName = Literal["trl", "transformers", "axolotl", "llama_factory"]
+RowPacking = Literal["best_fit", "lpfhp", "nearest_previous", "first_fit_8", "first_fit_64"]
+LongDocuments = Literal["fold", "cut", "drop"]
 UNSHIFTED = "U: labels[i] is input_ids[i], or -100; the trainer shifts"
 BORDERS: tuple[Column, ...] = ("seq_lengths", "position_ids", "attention_mask")
 """Columns of a row of several documents that say where each begins."""
@@ -46,11 +48,13 @@ READERS: Mapping[ReaderName, Reader] = {
         units="sample_packing overwrites position_ids, so a packed row becomes one document",
     ),
     "llama_factory": Reader(
+        dict.fromkeys(("row", "document"), ("input_ids", "attention_mask", "labels")),
         {
-            "row": ("input_ids", "attention_mask", "labels", "position_ids"),
-            "document": ("input_ids", "attention_mask", "labels"),
+            **dict.fromkeys(
+                ("seq_lengths", "loss_mask"), "it keeps columns that it does not know, and fails over them"
+            ),
+            "position_ids": "it pads rows to a multiple of 8 ids, and not these",
         },
-        dict.fromkeys(("seq_lengths", "loss_mask"), "it keeps columns that it does not know, and cannot pad them"),
     ),
 }
 
@@ -69,9 +73,7 @@ class MaskedOptions(Section):
     columns: list[Column] | None = Field(None, description="columns of rows; by default those of the reader")
     file_ids: int = Field(2**27, ge=2, le=2**40, description="ids after which another file begins")
     size_limit: Bytes = Field(1 << 26, ge=1 << 10, lt=1 << 32, description="MDS: largest shard")
-    packing: Literal["best_fit", "lpfhp", "nearest_previous"] = Field(
-        "best_fit", description="how documents share rows (docs/packing.md)"
-    )
+    packing: RowPacking = Field("best_fit", description="how documents share rows (docs/packing.md)")
     packing_depth: int | None = Field(None, ge=1, description="most documents in a row")
 
 
@@ -81,17 +83,30 @@ class MaskedExport(MaskedOptions, Export):
     units: what rows can be; the first is the default. convention: which of its ids a document trains, as files say it.
     more_ids: how many ids beyond `sequence_length` the longest document may have.
     takes: options that the format has, beside `unit`.
+    long_documents: what is done with documents that are longer than a row; None where there are none.
     """
 
     units: ClassVar[tuple[Unit, ...]]
     more_ids: ClassVar[int] = 0
     takes: ClassVar[frozenset[str]] = frozenset()
+    in_part = True
+    long_documents: LongDocuments | None = None
 
     most_ids = 2**31
 
     separator: Separator = "none"
     mode: MaskedMode
     sequence_length: int
+
+    @property
+    @override
+    def tells_learned(self) -> bool:
+        return True
+
+    @property
+    @override
+    def has_rows(self) -> bool:
+        return self.unit == "row"
 
     @classmethod
     def unit_for(cls, options: MaskedOptions) -> Unit:
@@ -131,6 +146,11 @@ class ColumnsMasked(MaskedExport):
         "document": ("input_ids", "labels"),
     }
 
+    @property
+    @override
+    def tells_learned(self) -> bool:
+        return bool({"labels", "loss_mask"} & {*(self.columns or ())})
+
     @classmethod
     @override
     def columns_for(cls, options: MaskedOptions) -> list[Column]:
@@ -148,7 +168,7 @@ class ColumnsMasked(MaskedExport):
             yield from _misread(options.reader, unit, columns)
         if len(set(columns)) < len(columns) or "input_ids" not in columns:
             yield f"columns are {columns}; valid: each once, and input_ids among them"
-        if not {"labels", "loss_mask"} & {*columns}:
+        if cls.in_part and not {"labels", "loss_mask"} & {*columns}:
             yield f"columns are {columns}; valid: labels among them, else trainers learn every id; or loss_mask"
         if unit == "row" and not {*BORDERS} & {*columns}:
             yield f"columns are {columns}; valid with `unit: row`: one of {', '.join(BORDERS)}, or documents are one"
@@ -172,9 +192,28 @@ class ParquetMasked(ColumnsMasked):
 class ArrowMasked(ColumnsMasked):
     """A folder that `datasets.load_from_disk` loads, such as LLaMA-Factory's `tokenized_path`."""
 
-    usual = READERS["llama_factory"].columns
+    usual: ClassVar[Mapping[Unit, tuple[Column, ...]]] = {
+        "row": ("input_ids", "attention_mask", "labels", "position_ids"),
+        "document": ("input_ids", "attention_mask", "labels"),
+    }
 
     format: Literal["arrow"]
+
+
+class ParquetRows(ParquetMasked):
+    """Parquet rows of texts."""
+
+    in_part = False
+    separator: Separator = "after"
+    long_documents: LongDocuments = "fold"
+
+
+class ArrowRows(ArrowMasked):
+    """The same in a folder that `datasets.load_from_disk` loads."""
+
+    in_part = False
+    separator: Separator = "after"
+    long_documents: LongDocuments = "fold"
 
 
 class BridgeMasked(MaskedExport):
@@ -229,6 +268,10 @@ MASKED: Mapping[str, type[MaskedExport]] = {
 MODES: tuple[str, ...] = get_args(MaskedMode)
 
 
+ROWS: Mapping[str, type[MaskedExport]] = {"parquet": ParquetRows, "arrow": ArrowRows}
+"""The section of rows of texts of every format that has them, by its name in corpus.yaml."""
+
+
 def format_of(section: type[Export]) -> str:
     """Returns the name of a format in corpus.yaml."""
     name: str = get_args(section.model_fields["format"].annotation)[0]
@@ -247,8 +290,9 @@ def longest(entry: Mapping[str, Any]) -> int:
 
 def masked_section(values: Mapping[str, Any]) -> MaskedExport:
     """Returns the section for values that were checked before, or for the part of them that files depend on."""
-    known = MASKED[values["format"]]
-    given = {key: value for key, value in values.items() if key in known.model_fields and key != "separator"}
-    options = MaskedOptions.model_construct(None, **given)
+    known = (MASKED if is_masked(values) else ROWS)[values["format"]]
+    read = known.model_fields.keys() - ({"separator"} if known.in_part else set())
+    given = {key: value for key, value in values.items() if key in read and value is not None}
+    options = MaskedOptions.model_construct(None, **{**given, "columns": given.get("columns") or None})
     resolved = {"unit": known.unit_for(options), "columns": known.columns_for(options)}
     return known.model_construct(None, **{**given, **resolved})

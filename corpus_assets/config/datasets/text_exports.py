@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from corpus_assets.config.datasets.files import Files, Key, Shape, TextsAlone
+from corpus_assets.config.datasets.modes import SECTIONS
 from corpus_assets.config.datasets.options import Reading
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.config.naming import MESSAGE_KEY, METADATA_KEY
@@ -14,18 +15,33 @@ from corpus_assets.config.section import Share
 TEXT: Final = "text"
 """The name of the format."""
 
-TextRows = Literal["text", "messages", "prompt_completion", "instruction", "preference", "preference_messages", "kto"]
+TextRows = Literal[
+    "text",
+    "messages",
+    "prompt_completion",
+    "prompt_completion_messages",
+    "instruction",
+    "preference",
+    "preference_messages",
+    "kto",
+    "kto_messages",
+]
+EXCHANGE: Final = "exchange"
+"""What stands for a mode where files hold rows that no mode reads: a prompt and a completion, both messages."""
 _READ: Final[Mapping[TextRows, tuple[str, Shape]]] = {
     "text": ("lm", "text"),
     "messages": ("chat", "conversation"),
     "prompt_completion": ("summarization", "pair"),
+    "prompt_completion_messages": (EXCHANGE, "exchange"),
     "instruction": ("summarization", "pair"),
     "preference": ("dpo", "preference"),
     "preference_messages": ("dpo", "preference"),
     "kto": ("summarization", "pair"),
+    "kto_messages": (EXCHANGE, "exchange"),
 }
 """The mode whose input files hold the same rows, and the shape of these rows."""
-OF_MESSAGES: Final = ("messages", "preference_messages")
+OF_MESSAGES: Final = ("messages", "prompt_completion_messages", "preference_messages", "kto_messages")
+KTO: Final = ("kto", "kto_messages")
 _OWN_COLUMNS: Final = frozenset(
     {
         *("id", "source", "text", "messages", "tools", "prompt", "completion", "label", "chosen", "rejected"),
@@ -43,7 +59,8 @@ class TextExport(Reading):
         "text",
         description="what a row holds: `text`; of files of its own also `messages`; `prompt_completion`; "
         "`instruction` (instruction, input, output); `preference` (prompt, chosen, rejected as texts) or "
-        "`preference_messages` (the same as messages); `kto` (prompt, completion, label)",
+        "`preference_messages` (the same as messages); `kto` (prompt, completion, label); "
+        "`prompt_completion_messages` and `kto_messages` (the same, prompt and completion as messages)",
     )
     files: Literal["jsonl", "jsonl.gz", "jsonl.zst", "parquet"] = Field("jsonl.gz", description="suffix of the files")
     metadata: Annotated[list[Key], METADATA_KEY] = Field(
@@ -56,7 +73,9 @@ class TextExport(Reading):
         "makes its row bad. JSON lines keep all keys",
     )
     input_key: Annotated[Key, METADATA_KEY] = Field("input", description="`instruction`: key of the input, if any")
-    label_key: Annotated[Key, METADATA_KEY] = Field("label", description="`kto`: key of the label, true or false")
+    label_key: Annotated[Key, METADATA_KEY] = Field(
+        "label", description="`kto`, `kto_messages`: key of the label, true or false"
+    )
     max_discarded: Share = Field(
         0.5, ge=0, le=1, description="share of the examples that may give no row, else the manifest is held back"
     )
@@ -71,6 +90,8 @@ class TextExport(Reading):
         """Yields what is wrong with options that are valid each by itself."""
         if isinstance(self.input, Files):
             yield from self.input.problems(_READ[self.rows][1])
+            if _READ[self.rows][0] == EXCHANGE and len(self.input.prompt_keys) > 1:
+                yield f"input.prompt_key is {list(self.input.prompt_keys)}; valid with `rows: {self.rows}`: one key"
         elif self.rows != "text":
             yield f"rows is {self.rows!r}; valid with a split of the corpus: text; others are made of files of its own"
         if self.weights is not None and not isinstance(self.input, str):
@@ -85,9 +106,9 @@ class TextExport(Reading):
                 yield f"{key} are {given}; valid: each once"
         if beside := {"role", "content"} & set(self.message_keys):
             yield f"message_keys name {min(beside)!r}, which every message has; valid: other keys"
-        for key, rows in (("input_key", "instruction"), ("label_key", "kto")):
-            if key in self.model_fields_set and self.rows != rows:
-                yield f"{key} goes with `rows: {rows}`, received {self.rows!r}"
+        for key, rows in (("input_key", ("instruction",)), ("label_key", KTO)):
+            if key in self.model_fields_set and self.rows not in rows:
+                yield f"{key} goes with `rows: {' or '.join(rows)}`, received {self.rows!r}"
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -107,10 +128,15 @@ def needs_tokenizer(entry: Mapping[str, Any]) -> bool:
 
 
 def mode_read(entry: Mapping[str, Any]) -> str:
-    """Returns the mode whose input files hold the rows that an entry of `datasets` reads."""
+    """Returns the mode whose input files hold the rows that an entry of `datasets` reads, or `EXCHANGE`."""
     if is_text(entry):
         return _READ[entry["rows"]][0]
     return str(entry.get("mode", "lm"))  # An export of ids has no mode; its files hold texts, as those of this one.
+
+
+def shape_read(mode: str, files: Files) -> Shape:
+    """Returns the shape of the rows in files that a dataset reads by itself. mode: see `mode_read`."""
+    return "exchange" if mode == EXCHANGE else SECTIONS[mode].shape_in(files)
 
 
 def text_section(values: Mapping[str, Any]) -> TextExport:

@@ -36,6 +36,11 @@ class Weights(Section):
         "fail", description="a source that would be used more often fails the dataset, or is limited to `max_epochs`"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of the choice and order of documents")
+    after: str | None = Field(
+        None,
+        description="a dataset before this one, with weights and of the same texts: each source goes on where that "
+        "dataset left it; `max_epochs` counts its uses too, and its seed is used",
+    )
 
     def given(self) -> Mapping[str, float]:
         """Returns shares or tokens by source; nothing if they are in a file."""
@@ -47,6 +52,8 @@ class Weights(Section):
             raise ValueError("weights need either shares or tokens")
         if self.total is not None and self.shares is None:
             raise ValueError("total is only valid with shares")
+        if self.after is not None and "seed" in self.model_fields_set:
+            raise ValueError(f"seed is that of {self.after!r}, after which this one goes on; leave it out")
         if isinstance(self.shares, Mapping) and not sum(self.shares.values()):
             raise ValueError("shares are all 0; valid: at least one above 0")
         return self

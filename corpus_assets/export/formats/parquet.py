@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets.window_exports import ParquetExport
+from corpus_assets.config.datasets.window_exports import ColumnsExport, ParquetExport
 from corpus_assets.export.documents import Documents, IdReader, runs
 from corpus_assets.export.format import Build, Files, Format, places_of
 from corpus_assets.export.token_stream import DOCUMENTS, NAMES
@@ -31,16 +31,20 @@ SPLITS = {"validation": "validation", "test": "test"}
 
 def write(task: Task, build: Build[ParquetExport], parts: Iterable[Documents], files: Files) -> None:
     """Writes the units of one partition as rows, `file_ids` to a file."""
-    section = build.section
-    schema = pa.schema({"input_ids": IDS} | {name: COLUMNS[name] for name in section.columns})
+    section, schema = build.section, schema_of(build.section)
     for documents in parts:
         units, reader = Units.of(section, documents, files), IdReader(documents, np.int32)
         for number, (first, end) in enumerate(runs(units.sizes, section.file_ids)):
             path = build.path(f"{documents.key}-{number:05}.parquet")
             with task.binary(path) as file, opened_rows(file, schema) as rows:
                 for start, stop in runs(units.sizes[first:end], GROUP_IDS):
-                    rows.write_table(_table(schema, units, reader, first + start, first + stop))
+                    rows.write_table(table_of(schema, units, reader, first + start, first + stop))
             files.places.append(units.place(path, first, end))
+
+
+def schema_of(section: ColumnsExport) -> Any:
+    """Returns the schema of windows or documents."""
+    return pa.schema({"input_ids": IDS} | {name: COLUMNS[name] for name in section.columns})
 
 
 def opened_rows(file: BinaryWriter, schema: Any) -> Any:
@@ -73,7 +77,7 @@ class Sink:
         """Does nothing: the task sees to that."""
 
 
-def _table(schema: Any, units: Units, reader: IdReader, first: int, end: int) -> Any:
+def table_of(schema: Any, units: Units, reader: IdReader, first: int, end: int) -> Any:
     """Returns a range of the units, which is a row group, as rows."""
     ends = (units.starts[first : end + 1] - units.starts[first]).astype(np.int32)
     columns = {"input_ids": lambda: lists(ends, reader.read(int(ends[-1])))}

@@ -1,7 +1,8 @@
 """Masked documents as formats write them: whole, packed into rows, with what each reader's labels are.
 
 Four conventions must not be mixed up (docs/exports.md "Masked data"). The stream says of each id whether it is learned
-(T), and never of the first one of a document. All others follow from that, where rows are written.
+(T), and never of the first one of a document. All others follow from that, where rows are written. Of a stream that
+says nothing, all but the first id of each document is learned.
 """
 
 from collections.abc import Iterator
@@ -12,33 +13,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets.masked import MaskedExport
-from corpus_assets.export.documents import Documents, IdReader, runs
-from corpus_assets.export.format import Place
+from corpus_assets.export.documents import BLOCK_IDS, Documents, IdReader, runs
+from corpus_assets.export.format import Files, Place
+from corpus_assets.export.masked.long import LONG_DOCUMENT, fitted
 from corpus_assets.packing.bins import pack
 
 MASK = ".mask.npy"
 """Suffix of a partition of a stream of masked documents: uint8 (ids,), 1 for an id that is learned."""
 NOT_LEARNED = -100
 """The label that losses ignore."""
+SEQUENCES, CUT_SHORT = "sequences", "documents_truncated"
+"""Totals of rows of texts: pieces of documents in them, and documents that were cut."""
 KERNELS = (
     "corpus_assets.export.kernels.separate.separate",
+    "corpus_assets.packing.kernels.first_fit.place",
     *(f"corpus_assets.packing.kernels.bins.{name}" for name in ("longest_first", "best_fit", "in_input_order")),
 )
 
 
 def in_rows(documents: Documents, section: MaskedExport) -> Documents:
     """Returns documents in the order in which rows hold them, with the bounds of rows."""
-    if section.unit == "document":
+    if not section.has_rows:
         return documents
+    if section.long_documents is not None:
+        documents = fitted(documents, section.sequence_length, section.long_documents)
     # With room for more ids than the row has positions, the last id of each document takes none.
     sizes = documents.sizes - section.more_ids
     packing = pack(sizes, section.sequence_length, section.packing, depth=section.packing_depth)
     return replace(documents.picked(packing.members), bounds=packing.bounds)
 
 
+def rows_of(documents: Documents, section: MaskedExport, files: Files) -> "MaskedUnits":
+    """Returns the rows of the documents of a partition; what is in none of them is counted in `files`."""
+    units = MaskedUnits(in_rows(documents, section), in_part=section.in_part)
+    if section.long_documents is not None:
+        held = units.documents
+        cut = int((documents.sizes > section.sequence_length).sum())
+        lost = cut if section.long_documents == "drop" else 0
+        files.drop(LONG_DOCUMENT, documents=lost, ids=documents.ids - held.ids)
+        files.count(**{SEQUENCES: len(held), CUT_SHORT: cut if section.long_documents == "cut" else 0})
+    return units
+
+
 def targets_of(documents: Documents) -> Documents:
-    """Returns the same documents with whether each id is learned in the place of ids."""
+    """Returns the same documents with whether each id is learned in the place of ids, as the stream says it."""
     return replace(documents, data=documents.stream.array(MASK))
+
+
+class LearnedReader:
+    """Reads whether ids of documents are learned, one after another from the first on.
+
+    in_part: the stream says it; else all are but the first one of each document.
+    """
+
+    def __init__(self, documents: Documents, *, in_part: bool) -> None:
+        self._said = IdReader(targets_of(documents), np.uint8) if in_part else None
+        self._starts = np.cumsum(documents.sizes) - documents.sizes
+        self._ids = documents.ids
+        self._place = 0
+
+    def read(self, count: int) -> NDArray[np.uint8]:
+        """Returns the next `count` values (count,), which there must be: 1 for an id that is learned, else 0."""
+        if self._said is not None:
+            return self._said.read(count)
+        found = np.ones(count, np.uint8)
+        first, end = np.searchsorted(self._starts, [self._place, self._place + count])
+        found[self._starts[first:end] - self._place] = 0
+        self._place += count
+        return found
+
+    def blocks(self) -> Iterator[NDArray[np.uint8]]:
+        """Yields all values in blocks."""
+        for start in range(0, self._ids, BLOCK_IDS):
+            yield self.read(min(BLOCK_IDS, self._ids - start))
 
 
 class Rows(NamedTuple):
@@ -103,6 +150,7 @@ class MaskedUnits:
     """The rows of the documents of a partition, in the order of files. Memory is that of their sizes."""
 
     documents: Documents
+    in_part: bool = True
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -122,16 +170,16 @@ class MaskedUnits:
 
     def reader(self) -> "RowReader":
         """Returns a reader of the rows from the first on."""
-        return RowReader(self.documents)
+        return RowReader(self.documents, in_part=self.in_part)
 
 
 class RowReader:
     """Reads rows one after another."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, *, in_part: bool) -> None:
         self._documents = documents
         self._ids = IdReader(documents, np.int32)
-        self._learned = IdReader(targets_of(documents), np.uint8)
+        self._learned = LearnedReader(documents, in_part=in_part)
         self._row = 0
 
     def read(self, count: int) -> Rows:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from corpus_assets.config.datasets.text_exports import TextExport
+from corpus_assets.config.datasets.text_exports import KTO, TextExport
 from corpus_assets.export.texts.messages import CALLS, TOOLS
 
 Type = Any
@@ -19,15 +19,22 @@ _TEXTS = {
     "preference": ("prompt", "chosen", "rejected"),
     "kto": ("prompt", "completion"),
 }
-_MESSAGES = {"messages": ("messages",), "preference_messages": ("prompt", "chosen", "rejected")}
+_MESSAGES = {
+    "messages": ("messages",),
+    "prompt_completion_messages": ("prompt", "completion"),
+    "preference_messages": ("prompt", "chosen", "rejected"),
+    "kto_messages": ("prompt", "completion"),
+}
 
 
 def columns(section: TextExport) -> dict[str, Type]:
     """Returns the columns of a dataset in their order, as tables have them."""
     named = dict.fromkeys(("id", "source", *_TEXTS.get(section.rows, ())), "string")
-    own: dict[str, Type] = {"label": "bool"} if section.rows == "kto" else {}
+    own: dict[str, Type] = {}
     if lists := _MESSAGES.get(section.rows):
         own = {**{key: [_message(section.message_keys)] for key in lists}, TOOLS: "string"}
+    if section.rows in KTO:
+        own["label"] = "bool"
     return {**named, **own, **dict.fromkeys(section.metadata, "string")}
 
 

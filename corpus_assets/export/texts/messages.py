@@ -47,6 +47,16 @@ def preference(example: Example, row: Metadata) -> dict[str, Any]:
     return {"prompt": _with_system(prompt, row), "chosen": chosen, "rejected": rejected, **_tools(row)}
 
 
+def exchange(example: Example, row: Metadata) -> dict[str, Any]:
+    """Returns `prompt` and `completion` as messages, and `tools`; a text is one of the user, or of the assistant."""
+    prompt = _said("user", example.prompt)
+    return {"prompt": _with_system(prompt, row), "completion": _said("assistant", example.completion), **_tools(row)}
+
+
+def _said(role: str, side: str | Messages | None) -> Messages:
+    return _clean(side) if isinstance(side, list) else [{"role": role, "content": side or ""}]
+
+
 def _shared(one: Messages, other: Messages) -> int:
     """Returns how many messages both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
@@ -86,10 +96,12 @@ def as_cells(values: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
 
     keys: of messages, beside role and content. Raises `RefusedError` for a message with another key.
     """
-    return {
+    lists = {name: value for name, value in values.items() if isinstance(value, list)}
+    cells = {
         name: json_text(value) if name == TOOLS else [_cell(message, keys) for message in value]
-        for name, value in values.items()
+        for name, value in lists.items()
     }
+    return {**values, **cells}
 
 
 def _cell(message: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import msgspec
 
 from corpus_assets.config.datasets.text_exports import OF_MESSAGES, TextExport
 from corpus_assets.export.texts.messages import READ as READ_WITH_MESSAGES
-from corpus_assets.export.texts.messages import Metadata, as_cells, conversation, preference, raw_text
+from corpus_assets.export.texts.messages import Metadata, as_cells, conversation, exchange, preference, raw_text
 from corpus_assets.export.texts.refused import RefusedError
 from resources.formats.documents import NO_METADATA
 from resources.formats.examples import Example, example_bytes
@@ -54,8 +54,10 @@ def metadata_of(given: Example) -> Metadata:
 
 def keys_read(section: TextExport) -> frozenset[str]:
     """Returns the keys of the metadata that rows are made of."""
-    own = {"instruction": {section.input_key}, "kto": {section.label_key}}.get(section.rows, set())
-    return frozenset({*section.metadata, *own, *(READ_WITH_MESSAGES if section.rows in OF_MESSAGES else ())})
+    own = {"instruction": [section.input_key], "kto": [section.label_key], "kto_messages": [section.label_key]}
+    return frozenset(
+        {*section.metadata, *own.get(section.rows, ()), *(READ_WITH_MESSAGES if section.rows in OF_MESSAGES else ())}
+    )
 
 
 def _text(given: Example, _: Metadata, __: TextExport) -> Values:
@@ -95,22 +97,36 @@ def _preference_messages(given: Example, row: Metadata, _: TextExport) -> Values
     return preference(given, row)
 
 
+def _exchange(given: Example, row: Metadata, _: TextExport) -> Values:
+    return exchange(given, row)
+
+
 def _kto(given: Example, row: Metadata, section: TextExport) -> Values:
+    return {"prompt": given.prompt, "completion": given.completion, "label": _label(row, section)}
+
+
+def _kto_messages(given: Example, row: Metadata, section: TextExport) -> Values:
+    return {**exchange(given, row), "label": _label(row, section)}
+
+
+def _label(row: Metadata, section: TextExport) -> bool:
     key = section.label_key
     if raw_text(row.get(key)) is None:
         raise RefusedError("no_label", f"no key {key!r}; the row has {', '.join([*row][:10]) or 'no other keys'}")
     label = msgspec.json.decode(row[key])
     if not isinstance(label, bool):
         raise RefusedError("label_not_boolean", f"{key} is {bytes(row[key]).decode()[:40]}; valid: true, false")
-    return {"prompt": given.prompt, "completion": given.completion, "label": label}
+    return label
 
 
 _MAKERS: Mapping[str, Callable[[Example, Metadata, TextExport], Values]] = {
     "text": _text,
     "messages": _messages,
     "prompt_completion": _pair,
+    "prompt_completion_messages": _exchange,
     "instruction": _instruction,
     "preference": _preference,
     "preference_messages": _preference_messages,
     "kto": _kto,
+    "kto_messages": _kto_messages,
 }

@@ -11,18 +11,18 @@ from corpus_assets.export.format import TOTALS
 from corpus_assets.export.texts.datasets import TextDataset
 from corpus_assets.export.texts.files import write_rows
 from corpus_assets.export.texts.refused import RefusedError
-from corpus_assets.export.texts.rows import Row, Rows, metadata_of
+from corpus_assets.export.texts.rows import Row, Rows
 from corpus_assets.export.token_stream import BY_SOURCE
 from corpus_assets.tokenize.counts.discarded import of_example
 from resources.documents.looked_for import LookedFor, numbers_of
-from resources.formats.examples import Example, decode_example
+from resources.formats.examples import Example, decode_example, keys_beside
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 UNREAD: Final = "unread_keys"
 """Statistic: keys of examples that no column and no option reads, with how many examples have each."""
 _MOST_KEYS = 100
-_SIDES = ("messages", "prompt", "chosen", "rejected")
+_SIDES = ("messages", "prompt", "completion", "chosen", "rejected")
 
 
 def write_texts(task: Task, dataset: TextDataset) -> None:
@@ -80,7 +80,7 @@ class _Counted:
                 self._in_messages.add(message)
         if not self._notes_unread and not self._looked_for.wants_any:
             return
-        keys = [key for key, value in metadata_of(example).items() if bytes(value) != b"null"]
+        keys = keys_beside(example)
         if self._looked_for.wants_any:
             self._looked_for.add(keys)
         if self._notes_unread:

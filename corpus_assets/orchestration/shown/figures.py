@@ -34,6 +34,8 @@ _IN_WORDS = {
     "unexamined_clusters": "clusters not examined",
     "documents_truncated": "documents cut short",
     "tokens_dropped": "tokens cut off",
+    "truncated_tokens": "tokens in no row",
+    "padded_tokens": "padding (tokens)",
     "most_documents": "documents of the most frequent n-gram",
     "ngrams": "n-grams",
     "items_ngrams": "items looked for by n-grams",
@@ -124,6 +126,8 @@ def figures(stage: Stage, numbers: Numbers, reasons: Iterable[str], *, whole: bo
     found = _rows(stage, numbers, list(reasons), ROW_COUNT if whole else None)
     tokens = Tokens.of(numbers)
     found |= tokens.figures(numbers) if tokens else {"tokens": numbers["tokens"]} if "tokens" in numbers else {}
+    if not tokens and "fill" in numbers:
+        found["full (%)"] = round(100 * numbers["fill"], 4)
     if numbers.get("sequences_per_row"):
         found["sequences per row"] = numbers["sequences_per_row"]
     found |= dict(_others(numbers))

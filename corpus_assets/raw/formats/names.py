@@ -71,7 +71,18 @@ def check_content(where: str, kind: str, head: bytes) -> None:
         return  # the oldest tar dialect has no magic, and an empty archive is all zeros
     if kind.startswith(("txt", "csv", "tsv")) and found in _PRINTABLE_MAGIC:
         return  # a text may begin with any letters
-    raise BadFileError(where, f"{kind} promises {expected} bytes, but the content is {found}")
+    raise BadFileError(where, f"{kind} promises {expected} bytes, but the content is {found}; {_mend(kind, found)}")
+
+
+def _mend(kind: str, found: str) -> str:
+    """Returns what a person can do with a file whose name says `kind` and whose content is another container."""
+    base = kind.removesuffix(".tar").removesuffix(".gz").removesuffix(".zst")
+    named = {"plain": [base], "gzip": [f"{base}.gz"], "zstd": [f"{base}.zst"], "parquet": ["parquet"]}
+    lines = {"zstd": ["jsonl.zst"], "plain": ["jsonl"]}.get(found, []) if base == "json" else []
+    fitting = [end for end in (*named.get(found, []), *lines) if end in FORMATS]
+    if not fitting:
+        return f"no format of these names is packed as {found}: unpack the file"
+    return f"if that is what it is, let its name end in .{fitting[0]}, or give its source `format: {fitting[0]}`"
 
 
 def check_utf8_start(where: str, head: bytes) -> None:

@@ -12,25 +12,31 @@ _AT_ONCE = 256
 
 @kernel
 def copy_stretches(
-    documents: tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]],
+    documents: tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]],
+    chosen: tuple[NDArray[np.uint32], int],
     separators: tuple[NDArray[np.int64], NDArray[np.int64]],
     stretches: NDArray[np.int64],
     out: NDArray[Any],
 ) -> None:
     """Copies stretches of the ids of all documents, each between its two `separators` (0 or 1 id each).
 
-    A document without ids has no separators. documents: data, lengths and blocks of a `StreamPartition`. stretches:
-    (n, 3): place of the first id among all, separators included; number of ids, which must be there; place in `out`.
+    A document without ids has no separators. documents: data, lengths, blocks and begins of a `StreamPartition`.
+    chosen: source of each document, and the one whose documents count; -1 for all. stretches: (n, 3): place of the
+    first id among all that count, separators included; number of ids, which must be there; place in `out`.
     """
-    data, lengths, blocks = documents
+    data, lengths, blocks, begins = documents
+    sources, source = chosen
     before, after = separators
     for number in range(len(stretches)):
         place, left, filled = stretches[number, 0], stretches[number, 1], stretches[number, 2]
-        document, first, start = _document_at(lengths, blocks, before.size + after.size, place)
+        document, first, start = _document_at((lengths, blocks, begins), chosen, before.size + after.size, place)
         inside = place - first
         while left > 0:
             length = lengths[document]
             document += 1
+            if source >= 0 and sources[document - 1] != source:
+                start += length
+                continue
             if length == 0:
                 continue
             if inside < before.size:
@@ -49,9 +55,14 @@ def copy_stretches(
 
 @inlined
 def _document_at(
-    lengths: NDArray[np.int32], blocks: NDArray[np.int64], around: int, place: int
+    documents: tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]],
+    chosen: tuple[NDArray[np.uint32], int],
+    around: int,
+    place: int,
 ) -> tuple[int, int, int]:
-    """Returns the document that holds a place, and where it begins: among all ids with separators, and without."""
+    """Returns the document that holds a place, and where it begins: among all ids that count, and in the data."""
+    lengths, blocks, begins = documents
+    sources, source = chosen
     low, high = 0, len(blocks) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -59,16 +70,20 @@ def _document_at(
             low = middle
         else:
             high = middle
-    document, start = blocks[low, 0], blocks[low, 1]
-    first = start + around * blocks[low, 2]
+    document, start = blocks[low, 0], begins[low]
+    first = blocks[low, 1] + around * blocks[low, 2]
     while True:
         end = min(document + _AT_ONCE, lengths.size)
-        ids, filled = _sums(lengths[document:end])
+        passed, filled = _sums(lengths[document:end])
+        ids = passed
+        if source >= 0:
+            ids, filled = _sums_of(lengths[document:end], sources[document:end], source)
         if first + ids + around * filled > place:
             break
-        first, start, document = first + ids + around * filled, start + ids, end
+        first, start, document = first + ids + around * filled, start + passed, end
     while True:
-        size = lengths[document] + around * (lengths[document] != 0)
+        length = lengths[document] if source < 0 or sources[document] == source else 0
+        size = length + around * (length != 0)
         if first + size > place:
             return document, first, start
         first, start, document = first + size, start + lengths[document], document + 1
@@ -81,6 +96,17 @@ def _sums(lengths: NDArray[np.int32]) -> tuple[int, int]:
     for i in range(lengths.size):
         ids += lengths[i]
         filled += lengths[i] != 0
+    return ids, filled
+
+
+@inlined
+def _sums_of(lengths: NDArray[np.int32], sources: NDArray[np.uint32], source: int) -> tuple[int, int]:
+    """Returns the same of the documents of a source."""
+    ids, filled = 0, 0
+    for i in range(lengths.size):
+        if sources[i] == source:
+            ids += lengths[i]
+            filled += lengths[i] != 0
     return ids, filled
 
 

@@ -146,6 +146,8 @@ def packing(model: Model) -> Section:
             one.rows,
             one.slots,
             one.non_pad_tokens / one.slots if one.slots and one.non_pad_tokens is not None else None,
+            one.slots - one.non_pad_tokens if one.slots and one.non_pad_tokens is not None else None,
+            one.sequences_per_row,
             sum(one.discarded.values()),
             sum(one.dropped_tokens.values()),
             ", ".join(f"{words(reason)} {count:,}" for reason, count in one.dropped_tokens.items()),
@@ -155,6 +157,7 @@ def packing(model: Model) -> Section:
     ]
     if rows:
         columns = [("dataset", "text"), ("rows", "count"), ("token positions", "count"), ("full", "share")]
+        columns += [("padding", "count"), ("sequences per row", "number")]
         columns += [("documents left out", "count"), ("tokens left out", "count"), ("why", "long")]
         section.blocks.append(Table("How full the rows are, and what did not fit", columns, rows))
     for dataset in model.datasets:

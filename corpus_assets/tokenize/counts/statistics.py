@@ -19,6 +19,8 @@ H5_DATASET_STATS = "h5_dataset_stats"
 """Counters of a partition, counted from its rows."""
 
 
+_MOST_KEYS = 10_000
+"""Different keys that are counted; rows may have any."""
 _NOT_RECORDED = {"recorded": False}
 _OF_ONE_FILE = {**_NOT_RECORDED, "merged": False}
 
@@ -132,6 +134,11 @@ class Statistics:
         self.num_masked_tokens += positions - loss
         self.num_pad_tokens += positions - real
         self.non_pad_tokens += real
+
+    def note_unread(self, keys: Iterable[str]) -> None:
+        """Counts the keys of a row that nothing reads."""
+        has_room = len(self.unread_keys) < _MOST_KEYS
+        self.unread_keys.update(key for key in keys if has_room or key in self.unread_keys)
 
     def discard_document(self, reason: str, documents: int = 1, shown: Iterable[str] = ()) -> None:
         """Count documents that leave nothing behind; nothing is recorded for zero.

@@ -193,7 +193,7 @@ class _Builder:
     def _usable(self, examples: Iterable[Example]) -> Iterator[PairTexts]:
         """Yields the texts of the examples that have them; counts the others."""
         for block in template_blocks(examples):
-            formatted = formatted_pairs(block, self._asked, self._format_all, self._statistics.unread_keys)
+            formatted = formatted_pairs(block, self._asked, self._format_all, self._statistics.note_unread)
             for example, texts in zip(block, formatted, strict=True):
                 self._statistics.processed_files += 1
                 if isinstance(texts, PairTexts):

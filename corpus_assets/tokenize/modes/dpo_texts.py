@@ -4,8 +4,7 @@ Formatting makes one text per side; its prompt text is what both sides share and
 (docs/formats/cerebras-rows.md "DPO").
 """
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -203,18 +202,21 @@ class Formatting:
 
 
 def formatted_pairs(
-    block: Sequence[Example], asked_of: Callable[[Example], Asked], format_all: FormatAll, unread: Counter[str]
+    block: Sequence[Example],
+    asked_of: Callable[[Example], Asked],
+    format_all: FormatAll,
+    note_unread: Callable[[Iterable[str]], None],
 ) -> Iterator[PairTexts | Fault]:
     """Yields the texts of each example, or the fault for which it has none; all dialogues are formatted at once.
 
-    unread: counts the keys of rows that nothing reads.
+    note_unread: takes the keys of a row that nothing reads.
     """
     asked = [_tried(asked_of, example) for example in block]
     dialogues = [one for pair in asked if isinstance(pair, Asked) for one in pair.dialogues]
     formatted = iter(format_all(dialogues))
     for pair in asked:
         if isinstance(pair, Asked):
-            unread.update(pair.unread)
+            note_unread(pair.unread)
             yield _tried(pair.texts, list(islice(formatted, len(pair.dialogues))))
         else:
             yield pair

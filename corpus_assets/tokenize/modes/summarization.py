@@ -23,7 +23,7 @@ from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.rows.layouts import ANSWERS, PACKED_ANSWERS
 from corpus_assets.tokenize.rows.vsl import VSLPacker
 from resources.errors import ConfigError
-from resources.formats.examples import Example, chunk_bytes
+from resources.formats.examples import Example, chunk_bytes, keys_beside
 
 Spans = NDArray[np.int64]
 
@@ -130,6 +130,7 @@ def _conversations(
 
 
 def _pairs_or_none(example: Example, statistics: Statistics) -> list[Pair]:
+    statistics.note_unread(keys_beside(example))
     try:
         return pairs(example)
     except TurnsError as fault:

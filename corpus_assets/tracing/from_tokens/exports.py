@@ -65,7 +65,7 @@ def trace_export(corpus: Corpus, name: str, file: str, row: int, position: int) 
     if not 0 <= position < size:
         raise ConfigError(f"position {position}: valid in row {row} of {path}: 0 to {size - 1}")
     found = int(np.searchsorted(ends, id_ + position, side="right"))
-    inside = id_ + position - int(ends[found] - documents.sizes[found]) - documents.before.size
+    inside = id_ + position - int(ends[found] - documents.sizes[found]) - int(documents.heads[found])
     real = 0 <= inside < documents.lengths[found]
     number = int(documents.numbers[found])
     lengths = stream.array(LENGTHS)

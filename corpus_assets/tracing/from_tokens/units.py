@@ -61,7 +61,7 @@ def unit_of(corpus: Corpus, name: str, place: tuple[Partition, str, int], start:
     for documents, id_, count in _runs(corpus, dataset, build, place):
         first, last = max(0, start - at), min(count, start + most - at)
         if first < last:
-            pieces += _pieces(corpus, documents, (id_ + first, last - first, at + first), masked=dataset.masked)
+            pieces += _pieces(corpus, documents, (id_ + first, last - first, at + first), build.section)
         at += count
         size += count
     separators = frozenset(one for side in build.separators for one in side)
@@ -96,10 +96,10 @@ def _runs(
         position = low
 
 
-def _pieces(corpus: Corpus, documents: Documents, run: tuple[int, int, int], *, masked: bool) -> Iterator[Piece]:
+def _pieces(corpus: Corpus, documents: Documents, run: tuple[int, int, int], section: Export) -> Iterator[Piece]:
     """Yields ids of documents. run: the place of the first in all of theirs, how many, and its position in the row."""
     id_, count, first = run
-    masks = targets_of(documents).data if masked else None
+    masks = targets_of(documents).data if section.in_part else None
     ends = np.cumsum(documents.sizes)
     table = StreamTable(corpus, documents.stream)
     number = int(np.searchsorted(ends, id_, side="right"))
@@ -107,10 +107,10 @@ def _pieces(corpus: Corpus, documents: Documents, run: tuple[int, int, int], *, 
         begin = int(ends[number]) - int(documents.sizes[number])
         start = int(documents.starts[number])
         chosen = slice(start, start + int(documents.lengths[number]))
-        own = documents.data[chosen]
-        learned = masks[chosen][id_ - begin :][:count].astype(np.bool_) if masks is not None else None
-        parts = (documents.before, own, documents.after)
-        ids = np.concatenate([part.astype(np.int64) for part in parts])[id_ - begin :][:count]
+        whole = documents.with_separators(number)
+        known = masks[chosen] if masks is not None else np.arange(len(whole)) > 0
+        learned = known[id_ - begin :][:count].astype(np.bool_) if section.tells_learned else None
+        ids = whole[id_ - begin :][:count]
         source, identifier = table.named(int(documents.numbers[number]))
         yield Piece(first, ids, source, identifier, learned)
         id_, count, first, number = id_ + len(ids), count - len(ids), first + len(ids), number + 1

@@ -177,6 +177,14 @@ def test_another_column_tokenizes_nothing_again(tmp_path: Path) -> None:
             "without attention_mask: with one, models do not look for documents in position_ids",
         ),
         ({"unit": "document", "columns": ["input_ids", "labels", "position_ids"]}, "without position_ids, which say"),
+        (
+            {
+                "format": "arrow",
+                "reader": "llama_factory",
+                "columns": ["input_ids", "attention_mask", "labels", "position_ids"],
+            },
+            "without position_ids: it pads rows to a multiple of 8 ids, and not these",
+        ),
         ({"mode": "dpo"}, "mode is 'dpo'; valid with `format: parquet`: none, chat, fim, summarization"),
         ({"unit": "document", "packing_depth": 2}, "packing_depth is 2; valid with `unit: row`"),
     ],

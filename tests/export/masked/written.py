@@ -6,8 +6,10 @@ import struct
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +21,7 @@ from corpus_assets.export.format import Build, Files
 from corpus_assets.export.masked.documents import MASK, targets_of
 from corpus_assets.export.registry import format_of
 from corpus_assets.export.token_stream import DATA, LENGTHS
+from resources.ledger.records import FileRecord
 from resources.stage.task import Given, Task
 from resources.storage.local import LocalStorage
 from tests.export.masked.rules import Document
@@ -59,6 +62,16 @@ class Made(NamedTuple):
     folder: Path
     files: Files
     build: Build[Any]
+    records: Sequence[FileRecord]
+
+    def finish(self) -> None:
+        """Writes what is about all files, such as an index, as the manifest of a dataset does."""
+        known = format_of(self.build.section)
+        assert known.finish is not None
+        root = self.folder.parents[1]
+        task = Task(Given("made", None, LocalStorage(root, sync=False), {}))
+        known.finish(task, self.build, [_Written(root, self)])  # type: ignore[list-item]
+        task.publish()
 
     def parquet(self) -> list[dict[str, list[int]]]:
         """The rows of all Parquet files."""
@@ -108,7 +121,24 @@ def write(folder: Path, documents: Sequence[Document], eos: int | None = None, *
     known.write(task, build, Parts([held.stream], lambda _: held), files)
     task.publish()
     _check(folder, files, build, known.cut(held, section))
-    return Made(folder / "exports" / "made", files, build)
+    return Made(folder / "exports" / "made", files, build, task.files)
+
+
+class _Written:
+    """A partition of files, as a format asks for it when it writes about all of them."""
+
+    def __init__(self, root: Path, made: Made) -> None:
+        self._root, self._made, self.record = root, made, SimpleNamespace(files=made.records)
+
+    def counters(self, _: str) -> dict[str, Any]:
+        return {"files": msgspec.to_builtins(self._made.files.places)}
+
+    def file(self, suffix: str) -> FileRecord:
+        (found,) = (file for file in self._made.records if file.path.endswith(suffix))
+        return found
+
+    def json(self, suffix: str) -> Any:
+        return json.loads((self._root / self.file(suffix).path).read_bytes())
 
 
 class _Stored:
@@ -127,8 +157,9 @@ def _check(folder: Path, files: Files, build: Build[Any], units: Documents) -> N
     made: Any = _Stored(folder)
     for place in files.places:
         with made.open(place.path) as file:
-            assert _joined(known.read(file, build)) == _joined(_expected(place, units))
-        assert _joined(known.targets(made, place.path, build)) == _joined(_expected(place, targets_of(units)))
+            assert _joined(known.read(file, build)) == _joined(_expected(place, units.blocks(np.uint32)))
+        learned = _expected(place, targets_of(units).blocks(np.uint8))
+        assert _joined(known.targets(made, place.path, build)) == _joined(learned)
 
 
 def _joined(blocks: Any) -> list[int]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.build.small import opened
 from tests.export.exported import manifest_of
 from tests.export.texts.made import all_rows, own
 
@@ -90,6 +91,30 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]
         [{"prompt": "a", "completion": "b", "label": True}, {"prompt": "a", "completion": "c", "label": False}],
         {"label_not_boolean": 2, "no_label": 1},
     ),
+    "prompt_completion_messages": (
+        {},
+        [
+            {"prompt": [USER], "completion": [CALLING], "tools": [TOOL], "system": "Be brief."},
+            {"prompt": "a", "completion": [ANSWER]},
+            {"prompt": [USER], "completion": "b"},
+            {"prompt": [USER], "completion": [ANSWER], "tools": "{"},
+        ],
+        [
+            {"prompt": [{"role": "system", "content": "Be brief."}, USER], "completion": [CALLING], "tools": [TOOL]},
+            {"prompt": [{"role": "user", "content": "a"}], "completion": [ANSWER]},
+            {"prompt": [USER], "completion": [{"role": "assistant", "content": "b"}]},
+        ],
+        {"bad_tools": 1},
+    ),
+    "kto_messages": (
+        {"completion_key": "answer"},
+        [
+            {"prompt": [USER], "answer": [ANSWER], "label": False},
+            {"prompt": [USER], "answer": [ANSWER]},
+        ],
+        [{"prompt": [USER], "completion": [ANSWER], "label": False}],
+        {"no_label": 1},
+    ),
     "preference": (
         {},
         [
@@ -135,6 +160,27 @@ def test_rows_of_each_kind(rows: str, tmp_path: Path) -> None:
     manifest = manifest_of(corpus, "own")
     assert manifest["dropped"] == dropped
     assert manifest["rows_in"] == manifest["rows_out"] + sum(dropped.values())
+
+
+def test_sides_that_are_neither_texts_nor_messages_are_counted(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"prompt": [USER], "completion": [ANSWER]},
+        {"prompt": [USER], "completion": []},
+        {"prompt": 3.5, "completion": {"content": "x"}},
+        {"prompt": [{"content": "nobody"}], "completion": [ANSWER]},
+        {"completion": [ANSWER]},
+    ]
+    own(tmp_path, rows, keys={"max_bad_rows": 1.0}, rows="prompt_completion_messages")
+    (examples,) = opened(tmp_path).records("own_examples").values()
+    wanted = {"empty_completion": 1, "completion_not_text": 1, "no_role": 1, "no_prompt": 1}
+    assert examples.statistics["dropped"] == wanted
+    assert values(all_rows(tmp_path, "own")) == rows[:1]
+
+
+def test_a_table_has_messages_on_both_sides_and_a_label(tmp_path: Path) -> None:
+    rows = [{"prompt": [USER], "completion": [ANSWER], "label": label} for label in (True, False)]
+    own(tmp_path, rows, rows="kto_messages", files="parquet")
+    assert values(all_rows(tmp_path, "own")) == [{**row, "tools": None} for row in rows]
 
 
 def test_hostile_rows_are_refused_by_name(tmp_path: Path) -> None:

@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets.masked import ArrowMasked
+from corpus_assets.config.datasets.masked import ArrowMasked, ArrowRows
 from corpus_assets.export.documents import Parts, runs
 from corpus_assets.export.format import LEARNED, Build, Files, Format, places_of
 from corpus_assets.export.formats.masked.parquet import schema_of, table_of
 from corpus_assets.export.formats.parquet import GROUP_IDS, Sink
-from corpus_assets.export.masked.documents import KERNELS, NOT_LEARNED, MaskedUnits, groups, in_rows
+from corpus_assets.export.masked.documents import KERNELS, NOT_LEARNED, groups, in_rows, rows_of
 from resources.hashing import content_digest
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -25,7 +26,7 @@ def write(task: Task, build: Build[ArrowMasked], parts: Parts, files: Files) -> 
     """Writes the rows of one partition as Arrow streams, `file_ids` to a file."""
     section, schema = build.section, _schema(build)
     for documents in parts:
-        units = MaskedUnits(in_rows(documents, section))
+        units = rows_of(documents, section, files)
         sizes, reader = units.sizes, units.reader()
         for number, (first, end) in enumerate(runs(sizes, section.file_ids)):
             path = build.path(f"data-{documents.key}-{number:05}.arrow")
@@ -38,16 +39,24 @@ def write(task: Task, build: Build[ArrowMasked], parts: Parts, files: Files) -> 
 
 
 def _schema(build: Build[Any]) -> Any:
-    """Returns the schema of rows, which says the features as `datasets` writes them."""
-    schema = schema_of(build.section.columns or [])
+    return described(schema_of(build.section.columns or []))
+
+
+def described(schema: Any) -> Any:
+    """Returns the schema with what it is in the words of `datasets`."""
     info = json.dumps({"info": {"features": _features(schema)}}, sort_keys=True)
     return schema.with_metadata({"huggingface": info})
 
 
 def _features(schema: Any) -> dict[str, Any]:
     # Versions before 4 know no `List`; later ones read `Sequence` as one.
-    kinds = {field.name: str(field.type.value_type) for field in schema}
-    return {name: {"feature": {"dtype": kind, "_type": "Value"}, "_type": "Sequence"} for name, kind in kinds.items()}
+    return {field.name: _feature(field.type) for field in schema}
+
+
+def _feature(kind: Any) -> dict[str, Any]:
+    if pa.types.is_list(kind):
+        return {"feature": _feature(kind.value_type), "_type": "Sequence"}
+    return {"dtype": str(kind), "_type": "Value"}
 
 
 def read(file: BinaryIO, _: Build[Any]) -> Iterator[NDArray[Any]]:
@@ -71,7 +80,11 @@ def targets(made: Partition, path: str, build: Build[Any]) -> Iterator[NDArray[A
 
 def finish(task: Task, build: Build[ArrowMasked], made: Sequence[Partition]) -> None:
     """Writes which files are the dataset and what its columns are; a dataset without rows has a file of none."""
-    schema = _schema(build)
+    finish_with(task, build, made, _schema(build))
+
+
+def finish_with(task: Task, build: Build[Any], made: Sequence[Partition], schema: Any) -> None:
+    """Does so for rows of a schema."""
     names = [place.path.removeprefix(build.path("")) for partition in made for place in places_of(partition)]
     if not names:
         with task.binary(build.path(EMPTY)) as file, pa.ipc.new_stream(Sink(file), schema):
@@ -102,4 +115,7 @@ ARROW_MASKED = Format(
     finish=finish,
     targets=targets,
     kernels=KERNELS,
+)
+ARROW_ROWS: Format[Any] = replace(
+    ARROW_MASKED, section=ArrowRows, words="Packed rows that datasets.load_from_disk loads (.arrow)"
 )

@@ -12,7 +12,7 @@ from corpus_assets.config.datasets.masked import BridgeMasked
 from corpus_assets.export.documents import Parts, runs
 from corpus_assets.export.format import LEARNED, Build, Files, Format
 from corpus_assets.export.formats.parquet import GROUP_IDS, IDS, READ_ROWS, lists, opened_rows, read
-from corpus_assets.export.masked.documents import KERNELS, MaskedUnits, Rows, groups, in_rows
+from corpus_assets.export.masked.documents import KERNELS, Rows, groups, in_rows, rows_of
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -24,7 +24,7 @@ SCHEMA = pa.schema({"input_ids": IDS, "loss_mask": pa.list_(pa.int8()), "seq_sta
 def write(task: Task, build: Build[BridgeMasked], parts: Parts, files: Files) -> None:
     """Writes the rows of one partition, `file_ids` to a file."""
     for documents in parts:
-        units = MaskedUnits(in_rows(documents, build.section))
+        units = rows_of(documents, build.section, files)
         sizes, reader = units.sizes, units.reader()
         for number, (first, end) in enumerate(runs(sizes, build.section.file_ids)):
             path = build.path(f"{documents.key}-{number:05}.idx.parquet")

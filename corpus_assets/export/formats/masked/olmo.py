@@ -16,8 +16,9 @@ from resources.stage.task import Task
 
 TOKENS, LABELS = "token_ids_part_", "labels_mask_part_"
 EOS_INSIDE, WITHOUT_EOS = "documents_with_eos_inside", "documents_without_eos"
-"""Totals: documents that the reader splits by end-of-text ids, and those that it joins with the next one."""
+"""Totals: documents that the reader splits by end-of-text ids, and those that it joins with the next one or loses."""
 ROWS_AT_ONCE = 1 << 16
+_UNLESS = ", unless use_array_if_local=False"
 
 
 def write(task: Task, build: Build[OlmoMasked], parts: Parts, files: Files) -> None:
@@ -64,9 +65,9 @@ def _count_ends(files: Files, documents: Documents, eos: int | None) -> None:
 
 def _notes(totals: Mapping[str, Any]) -> Iterator[str]:
     if inside := totals.get(EOS_INSIDE):
-        yield f"{inside:,} documents hold an end-of-text id before their end; OLMo-core attends to them as several"
+        yield f"{inside:,} documents hold an end-of-text id before their end; OLMo-core splits them{_UNLESS}"
     if without := totals.get(WITHOUT_EOS):
-        yield f"{without:,} documents do not end with the end-of-text id; OLMo-core attends to them and the next as one"
+        yield f"{without:,} documents do not end with the end-of-text id; OLMo-core joins or loses them{_UNLESS}"
 
 
 def targets(made: Partition, path: str, _: Build[Any]) -> Iterator[NDArray[Any]]:

@@ -1,6 +1,7 @@
 """Parquet with masked rows, for TRL, transformers and axolotl (docs/formats/trainers.md "Masked data")."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from corpus_assets.config.datasets.masked import ParquetMasked
+from corpus_assets.config.datasets.masked import ParquetMasked, ParquetRows
 from corpus_assets.export.documents import Parts, runs
 from corpus_assets.export.format import LEARNED, Build, Files, Format
 from corpus_assets.export.formats.parquet import GROUP_IDS, IDS, READ_ROWS, finish, lists, opened_rows, read
-from corpus_assets.export.masked.documents import KERNELS, NOT_LEARNED, MaskedUnits, Rows, groups, in_rows
+from corpus_assets.export.masked.documents import KERNELS, NOT_LEARNED, Rows, groups, in_rows, rows_of
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -41,7 +42,7 @@ def write(task: Task, build: Build[ParquetMasked], parts: Parts, files: Files) -
     """Writes the rows of one partition, `file_ids` to a file."""
     section, schema = build.section, schema_of(build.section.columns or [])
     for documents in parts:
-        units = MaskedUnits(in_rows(documents, section))
+        units = rows_of(documents, section, files)
         sizes, reader = units.sizes, units.reader()
         for number, (first, end) in enumerate(runs(sizes, section.file_ids)):
             path = build.path(f"{documents.key}-{number:05}.parquet")
@@ -73,4 +74,7 @@ PARQUET_MASKED = Format(
     finish=finish,
     targets=targets,
     kernels=KERNELS,
+)
+PARQUET_ROWS: Format[Any] = replace(
+    PARQUET_MASKED, section=ParquetRows, words="Packed rows for Hugging Face datasets (.parquet)"
 )

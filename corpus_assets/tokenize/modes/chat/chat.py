@@ -168,7 +168,7 @@ class _Reader:
             talk, unread = talk_of(example, self._read)
         except TurnsError as fault:
             return fault
-        self._statistics.unread_keys.update(unread)
+        self._statistics.note_unread(unread)
         return Talk(Dialogue(list(map(self._cleaned, talk.dialogue.messages)), talk.dialogue.values), talk.learned)
 
     def _cleaned(self, message: dict[str, Any]) -> dict[str, Any]:

@@ -1,20 +1,20 @@
-"""Reads files with the libraries of the trainers; run by the interpreter that has them (`make test-readers`).
-
-Takes a JSON list of [format, folder, ids per block]; prints for each the ids of every row, as JSON.
-"""
+"""Files read by the libraries that the formats are made for, whole and in order, without a trainer."""
 
 import json
 import shutil
-import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-Rows = list[list[int]]
+from tests.export.readers.inside.vision import import_torchvision
+
+Rows = list[Any]
 
 
 def read_mds(folder: Path) -> Rows:
     """Samples of an MDS dataset, fetched as from a remote place; checksums are compared if there are any."""
+    import_torchvision()
     from streaming import StreamingDataset
     from streaming.base.util import clean_stale_shared_memory
 
@@ -46,14 +46,14 @@ def read_parquet(folder: Path) -> Rows:
         return [list(row) for row in found["train"]["input_ids"]]
 
 
-def read_arrow(folder: Path) -> list[Any]:
+def read_arrow(folder: Path) -> Rows:
     """Rows of a folder that `datasets` saved, or might have."""
     from datasets import load_from_disk
 
     return list(load_from_disk(str(folder)))
 
 
-def read_masked_parquet(folder: Path) -> list[Any]:
+def read_masked_parquet(folder: Path) -> Rows:
     """Rows of a folder, with all columns."""
     from datasets import load_dataset
 
@@ -61,8 +61,9 @@ def read_masked_parquet(folder: Path) -> list[Any]:
         return list(load_dataset(str(folder), cache_dir=scratch, split="train"))
 
 
-def read_turns(folder: Path) -> list[Any]:
+def read_turns(folder: Path) -> Rows:
     """Samples of a column of JSON."""
+    import_torchvision()
     from streaming import StreamingDataset
     from streaming.base.util import clean_stale_shared_memory
 
@@ -72,19 +73,27 @@ def read_turns(folder: Path) -> list[Any]:
         return [dataset[number]["turns"] for number in range(len(dataset))]
 
 
-def read(name: str, folder: Path, block: int) -> list[Any]:
-    """The rows of a folder in a format."""
-    if name == "litdata":
-        return read_litdata(folder, block)
-    readers = {
-        "mds": read_mds,
-        "parquet": read_parquet,
-        "masked arrow": read_arrow,
-        "masked parquet": read_masked_parquet,
-        "masked mds": read_turns,
-    }
-    return readers[name](folder)
+def read_rows(folder: Path) -> Rows:
+    """Rows of a folder of texts, without the keys that hold nothing."""
+    from datasets import load_dataset
+
+    return [
+        {key: value for key, value in row.items() if value is not None}
+        for row in load_dataset(str(folder), split="train")
+    ]
 
 
-if __name__ == "__main__":
-    print(json.dumps([read(name, Path(folder), block) for name, folder, block in json.loads(sys.argv[1])]))
+READERS: dict[str, Callable[..., Rows]] = {
+    "mds": read_mds,
+    "litdata": read_litdata,
+    "parquet": read_parquet,
+    "masked arrow": read_arrow,
+    "masked parquet": read_masked_parquet,
+    "masked mds": read_turns,
+    "text": read_rows,
+}
+
+
+def answer(given: list[list[Any]]) -> list[Rows]:
+    """The rows of folders. given: a format, a folder, and more for its reader, such as the ids per block."""
+    return [READERS[name](Path(folder), *more) for name, folder, *more in given]

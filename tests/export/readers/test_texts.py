@@ -1,7 +1,5 @@
-"""Files of texts read by pandas and pyarrow, and by `datasets` in the environment of the trainers' libraries."""
+"""Files of texts read by pandas and pyarrow, and by `datasets` in an environment of its own."""
 
-import json
-import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -12,17 +10,10 @@ import pytest
 
 from tests.build.small import write_small
 from tests.export.exported import exported, folder_of
-from tests.export.test_real_readers import PYTHON
+from tests.export.readers.environments import needs, run
 from tests.export.texts.made import all_rows, dataset, write_own
 from tests.export.texts.test_own_rows import ANSWER, CALLING, TOOL, USER, talk
 
-READ = """
-import json, sys
-from datasets import load_dataset
-for folder in json.loads(sys.argv[1]):
-    rows = load_dataset(folder, split="train")
-    print(json.dumps([{key: value for key, value in row.items() if value is not None} for row in rows]))
-"""
 FILES = ("jsonl", "jsonl.gz", "jsonl.zst", "parquet")
 
 
@@ -42,9 +33,8 @@ def test_pandas_and_arrow_read_every_row(tmp_path: Path) -> None:
         assert [row for frame in frames for row in frame.to_dict("records")] == wanted
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not PYTHON.exists(), reason="no .venv-readers with the trainers' libraries: `make test-readers`")
-def test_datasets_reads_rows_and_nested_values(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [needs("hugging-face")])
+def test_datasets_reads_rows_and_nested_values(tmp_path: Path, name: str) -> None:
     write_small(tmp_path)
     rows = [talk(USER, ANSWER), talk(USER, CALLING, tools=[TOOL])]
     write_own(tmp_path, "talks", rows)
@@ -58,10 +48,9 @@ def test_datasets_reads_rows_and_nested_values(tmp_path: Path) -> None:
         ),
     ]
     exported(tmp_path, *sets)
-    folders = json.dumps([str(folder_of(tmp_path, one["name"])) for one in sets])
-    done = subprocess.run([PYTHON, "-c", READ, folders], check=True, stdout=subprocess.PIPE, text=True)
-    for one, line in zip(sets, done.stdout.splitlines()[-len(sets) :], strict=True):
+    found = run(name, "files", [["text", str(folder_of(tmp_path, one["name"]))] for one in sets], tmp_path)
+    for one, rows in zip(sets, found, strict=True):
         written = [
             {key: value for key, value in row.items() if value is not None} for row in all_rows(tmp_path, one["name"])
         ]
-        assert json.loads(line) == written, one["name"]
+        assert rows == written, one["name"]

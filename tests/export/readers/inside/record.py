@@ -1,4 +1,4 @@
-"""Writes `recorded/` with the libraries of the trainers; run by the interpreter that has them (`make test-readers`).
+"""Writes `recorded/` with the libraries of the trainers, in an environment that has them both.
 
 The ids count up from 100, cut as `test_recorded.py` says. Made with mosaicml-streaming 0.13.0 and litdata 0.2.76.
 """
@@ -14,7 +14,7 @@ from litdata.streaming.item_loader import TokensLoader
 from litdata.streaming.writer import BinaryWriter
 from streaming import MDSWriter
 
-FOLDER = Path(__file__).parent / "recorded"
+FOLDER = Path(__file__).resolve().parents[2] / "recorded"
 
 
 def arrays(lengths: Sequence[int]) -> list[Any]:

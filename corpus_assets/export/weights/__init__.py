@@ -1,0 +1,1 @@
+"""What the weights of a dataset say, and how often documents are used."""

@@ -1,0 +1,1 @@
+"""Training plans of phases: which source each window comes from. Later phases may change while a run goes on."""

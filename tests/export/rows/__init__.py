@@ -1,0 +1,1 @@
+"""Rows of several documents, all of which are learned."""

@@ -1,0 +1,1 @@
+"""Index files for Megatron, written ahead."""
