@@ -36,7 +36,7 @@ def in_rows(documents: Documents, section: MaskedExport) -> Documents:
     if not section.has_rows:
         return documents
     if section.long_documents is not None:
-        documents = fitted(documents, section.sequence_length, section.long_documents)
+        documents = fitted(documents, _longest(section), section.long_documents)
     # With room for more ids than the row has positions, the last id of each document takes none.
     sizes = documents.sizes - section.more_ids
     packing = pack(sizes, section.sequence_length, section.packing, depth=section.packing_depth)
@@ -48,11 +48,16 @@ def rows_of(documents: Documents, section: MaskedExport, files: Files) -> "Maske
     units = MaskedUnits(in_rows(documents, section), in_part=section.in_part)
     if section.long_documents is not None:
         held = units.documents
-        cut = int((documents.sizes > section.sequence_length).sum())
+        cut = int((documents.sizes > _longest(section)).sum())
         lost = cut if section.long_documents == "drop" else 0
         files.drop(LONG_DOCUMENT, documents=lost, ids=documents.ids - held.ids)
         files.count(**{SEQUENCES: len(held), CUT_SHORT: cut if section.long_documents == "cut" else 0})
     return units
+
+
+def _longest(section: MaskedExport) -> int:
+    """Returns how many ids a document of a row may have."""
+    return section.sequence_length + section.more_ids
 
 
 def targets_of(documents: Documents) -> Documents:

@@ -36,6 +36,7 @@ DATASETS: list[dict[str, Any]] = [
     dataset("wide", {**MIXED, "sequence_length": 700}),
     dataset("weighed", MIXED, weights=WEIGHTS),
     dataset("paired", {**MIXED, "parts": {"pairs": {"dataset": "pairs"}, **PARTS}}),
+    dataset("bridge", {**MIXED, "sequence_length": SHORT, "parts": {"web": PARTS["web"]}}, format="megatron_bridge"),
     dataset("cut", {**MIXED, "sequence_length": SHORT, "parts": {"web": PARTS["web"]}}, long_documents="cut"),
     *(dataset(f"as_{name}", {**MIXED, "format": name}) for name in ("arrow", "megatron_bridge", "mds", "olmo")),
 ]
@@ -104,6 +105,15 @@ def test_rows_of_every_format_teach_the_same(folder: Path) -> None:
     # A row of Megatron-Bridge has a position less for each document, so texts are cut in other places.
     bridge = exported_rows(folder, "as_megatron_bridge")
     assert rules.megatron_bridge(bridge, LENGTH).total() >= expected.total()
+
+
+def test_rows_of_megatron_bridge_hold_pieces_of_an_id_more_than_they_have_positions(folder: Path) -> None:
+    texts = [ids for ids, _ in of_part(opened(folder), "web")]
+    pieces = [ids[at : at + SHORT + 1] for ids in texts for at in range(0, len(ids), SHORT + 1)]
+    rows = exported_rows(folder, "bridge")
+    assert max(map(len, pieces)) == SHORT + 1
+    expected = of_documents([(ids, [0, *[1] * (len(ids) - 1)]) for ids in pieces])
+    assert rules.megatron_bridge(rows, SHORT) == expected
 
 
 def test_rows_mix_parts(folder: Path) -> None:
