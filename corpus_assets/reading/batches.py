@@ -12,6 +12,9 @@ from corpus_assets.reading.pieces import Piece
 from corpus_assets.reading.torch_classes import IterableStyle, is_worker, worker
 from corpus_assets.reading.window_dataset import WindowDataset
 
+COUNTED = 1 << 62
+"""More windows, epochs or ids than anybody counts; numbers up to it fit into 64 bits."""
+
 
 class Part(NamedTuple):
     """Windows of a batch that are of one dataset and epoch. places: of its order. rows: of the batch. Both (n,)."""
@@ -105,9 +108,11 @@ class Batches(IterableStyle):
         if not 0 <= rank < self.ranks:
             raise ReadingError(f"rank is {rank} of {self.ranks}; valid: 0 to {self.ranks - 1}")
         first = self._from + step * self.batch_size
-        if first < 0 or (self._end is not None and first + self.batch_size > self._end):
-            most = "" if self._end is None else f" to {(self._end - self._from) // self.batch_size - 1}"
-            raise ReadingError(f"step is {step}; valid: {-(self._from // self.batch_size)}{most or ' or more'}")
+        end = COUNTED if self._end is None else self._end
+        if first < 0 or first + self.batch_size > end:
+            least, most = -(self._from // self.batch_size), (end - self._from) // self.batch_size - 1
+            valid = f"{least} or more" if self._end is None and first < 0 else f"{least} to {most}"
+            raise ReadingError(f"step is {step}; valid: {valid}")
         return self._parts(first, rank)
 
     def _batch(self, first: int) -> NDArray[Any]:
@@ -128,7 +133,9 @@ class Batches(IterableStyle):
         return self._done
 
     def _continue_from(self, had: int) -> None:
-        """Goes on after so many windows."""
+        """Goes on after so many windows; `ReadingError` for more than anybody has had."""
+        if had > COUNTED:
+            raise ReadingError(f"the state is of {had:,} windows; valid: up to 2^62")
         self._from = self._done = had
 
 

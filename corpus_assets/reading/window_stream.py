@@ -52,7 +52,7 @@ class WindowStream(Batches):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues from a state; `ReadingError` if it is of other windows or of another order."""
         try:
-            given = msgspec.convert(dict(state), _State)
+            given = msgspec.convert(state, _State)
         except msgspec.ValidationError as error:
             raise ReadingError(f"no state of a window stream: {error}") from None
         if given.version != STATE_VERSION:

@@ -135,7 +135,7 @@ def test_what_cannot_be_traced(folder: Path, arguments: tuple[object, ...], faul
     assert fault in str(done.exception) + done.output
 
 
-@pytest.mark.parametrize("content", ["[1]", "{", "", "3"])
+@pytest.mark.parametrize("content", ["[1]", "[]", "null", "{", "", "3"])
 def test_a_file_that_is_no_state(folder: Path, tmp_path: Path, content: str) -> None:
     (tmp_path / "state.json").write_text(content)
     done = asked(folder, STREAM, "--step", 1, "--state", tmp_path / "state.json")
@@ -144,7 +144,7 @@ def test_a_file_that_is_no_state(folder: Path, tmp_path: Path, content: str) -> 
 
 @pytest.mark.parametrize(
     "content",
-    ["[]", "{}", '{"of": {"width": 5}}', '{"of": {"width": 1, "step": 1, "seed": 0, "before": 1, "after": 1}}'],
+    ["{}", '{"of": {"width": 5}}', '{"of": {"width": 1, "step": 1, "seed": 0, "before": 1, "after": 1}}'],
 )
 def test_json_that_is_no_state(folder: Path, tmp_path: Path, content: str) -> None:
     (tmp_path / "state.json").write_text(content)

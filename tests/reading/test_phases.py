@@ -255,6 +255,8 @@ def test_a_plan_may_change_after_where_the_run_stands(stream: TokenStream, plan:
         ({"samples": -1}, "Expected `int` >= 0"),
         ({"version": 2}, "state of version 2; valid: 1"),
         ({"phases": [{"windows": 0, "parts": {}}]}, "Expected `int` >= 1"),
+        ({"phases": [{"windows": 1 << 60, "parts": {}}]}, "Expected `int` <= "),
+        ({"samples": 4, "phases": []}, "the run has had 4 windows; the phases of its state 0"),
         ({"of": {}}, "the state is of {'documents': None"),
         ({"sources": {"a": "other"}}, "the state is of {'a': 'other'}"),
     ],
@@ -281,17 +283,29 @@ def test_other_windows_are_refused(stream: TokenStream, tmp_path: Path) -> None:
     ("plan", "fault"),
     [
         ([], "the plan has no phase"),
-        ([Phase(3, {"a": 1})], "phase 0: tokens is 3; valid: 4 or more"),
+        ([Phase(3, {"a": 1})], "phase 0: tokens is 3; valid: 4, one window, to"),
         ([Phase(4, {})], "phase 0: weights are {}; valid: at least one above 0"),
         ([Phase(4, {"a": -1})], "weights are {'a': -1}; valid: numbers from 0 up"),
         ([Phase(4, {"a": float("nan")})], "valid: numbers from 0 up"),
         ([Phase(4, {"a": 1, "b": 1e-12})], "'b' has less than 1 / 4,294,967,296 of the weights"),
+        ([Phase(1 << 60, {"a": 1})], "phase 0: tokens is 1152921504606846976; valid: 4, one window, to"),
         ([Phase(4, {"d": 1})], "the stream has no source 'd'; valid: a, b, c"),
     ],
 )
 def test_what_a_plan_cannot_be(stream: TokenStream, plan: list[Phase], fault: str) -> None:
     with pytest.raises(ReadingError, match=fault):
         run(stream, plan)
+
+
+@pytest.mark.parametrize("phase", [(4.5, {"a": 1}), ("4", {"a": 1}), (4, {"a": "1"}), (4, None), (4, ["a"])])
+def test_a_phase_is_a_whole_number_and_numbers(stream: TokenStream, phase: Any) -> None:
+    with pytest.raises(ReadingError, match=r"phase 0 is Phase\(tokens=.*valid: Phase\(tokens, weights\)"):
+        run(stream, [Phase(*phase)])
+
+
+def test_windows_of_no_length_are_refused(stream: TokenStream) -> None:
+    with pytest.raises(ReadingError, match="length is 0; valid: 1 or more"):
+        PhasedStream(stream, 0, PLAN, 1)
 
 
 def test_a_source_without_a_window_is_named(tmp_path: Path) -> None:

@@ -132,12 +132,24 @@ def test_a_state_of_another_stream_is_refused(windows: WindowDataset, tmp_path: 
         ({"epoch": "1"}, "Expected `int`, got `str`"),
         ({"version": 2}, "state of version 2; valid: 1"),
         ({"of": {}}, "the state is of {'documents': None"),
+        ({"samples": 10**30}, "windows; valid: up to 2\\^62"),
     ],
 )
 def test_what_is_no_state(windows: WindowDataset, state: dict[str, Any], message: str) -> None:
     stream = WindowStream(windows, 2)
     with pytest.raises(ReadingError, match=message):
         stream.load_state_dict({**stream.state_dict(), **state} if state else {})
+
+
+@pytest.mark.parametrize("state", [None, 5, "x", [1]])
+def test_a_state_is_an_object(windows: WindowDataset, state: Any) -> None:
+    with pytest.raises(ReadingError, match="no state of a window stream: Expected `object`"):
+        WindowStream(windows, 2).load_state_dict(state)
+
+
+def test_a_step_that_no_run_reaches_is_refused(windows: WindowDataset) -> None:
+    with pytest.raises(ReadingError, match=r"step is 1000000000000000000000000000000; valid: 0 to 2305843009213693951"):
+        WindowStream(windows, 2).documents(10**30)
 
 
 def test_what_a_stream_cannot_be(windows: WindowDataset, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from resources.documents.names import document_name
 from resources.errors import ConfigError
 
 _TEXT = 160
+_VALID_STATE = "valid: a file with the `state_dict()` of the run as JSON"
 """Characters of each text that the table shows; `--json` has all."""
 
 
@@ -99,11 +100,12 @@ def _state(asked: Asked) -> Mapping[str, Any] | None:
     ]:
         raise ConfigError(f"{', '.join(said)}: the state says that itself; leave it out")
     try:
-        return dict(json.loads(asked.state.read_bytes()))
-    except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(
-            f"--state {asked.state} cannot be read: {error!r}; valid: a file with the `state_dict()` of the run as JSON"
-        ) from None
+        state = json.loads(asked.state.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"--state {asked.state} cannot be read: {error!r}; {_VALID_STATE}") from None
+    if not isinstance(state, dict):
+        raise ConfigError(f"--state {asked.state} holds no JSON object, but {str(state)[:40]!r}; {_VALID_STATE}")
+    return state
 
 
 def _windows(batches: Batches, asked: Asked) -> Iterator[_Window]:

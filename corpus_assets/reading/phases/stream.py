@@ -87,7 +87,7 @@ class PhasedStream(Batches):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues from a state; `ReadingError` if it is of other windows, or if the run has had another plan."""
         try:
-            given = msgspec.convert(dict(state), _State)
+            given = msgspec.convert(state, _State)
         except msgspec.ValidationError as error:
             raise ReadingError(f"no state of a stream of phases: {error}") from None
         if given.version != STATE_VERSION:
@@ -129,6 +129,8 @@ class PhasedStream(Batches):
             begin += was.windows
         if given.samples > len(self._schedule):
             raise ReadingError(f"the run has had {given.samples:,} windows; the plan has {len(self._schedule):,}")
+        if given.samples > (planned_then := sum(phase.windows for phase in given.phases)):
+            raise ReadingError(f"the run has had {given.samples:,} windows; the phases of its state {planned_then:,}")
         counts = self._schedule.counts(given.samples)
         require_same({**dict.fromkeys(counts, 0), **given.used}, counts)
 
