@@ -111,12 +111,12 @@ def _mixture(task: Task, dataset: ExportedDataset) -> None:
         values["shares"] = shares_of(content, f"datasets.{dataset.name}.weights.shares")
     weights = Weights.model_construct(None, **values)
     where = f"datasets.{dataset.name}.weights"
+    may_be_empty = task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ())
     if dataset.parts:
         parts = {part.name: task.inputs(part.stream) for part in dataset.parts}
-        mix = mixture_of_parts(parts, weights, where, task.scratch)
+        mix = mixture_of_parts(parts, weights, where, task.scratch, may_be_empty=may_be_empty)
     else:
         streams = task.inputs(names.token_stream(dataset.stream))
-        may_be_empty = task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ())
         before = mix_of(task.input(names.mixture(dataset.after))) if dataset.after else None
         mix = mixture(streams, weights, where, task.scratch, may_be_empty=may_be_empty, before=before)
     used = mix.sources

@@ -35,6 +35,17 @@ def _entry(settings: Settings, name: str) -> Settings:
     return dict(dataset)
 
 
+def _may_be_empty(settings: Settings, name: str) -> Iterator[str]:
+    """Yields the sources of a dataset that may be empty; of one with parts, the parts made of files that may be."""
+    if not has_parts(entry := _entry(settings, name)):
+        yield from (source["name"] for source in settings["sources"] if source["may_be_empty"])
+        return
+    for part, made_of in entry["parts"].items():
+        given = _entry(settings, made_of["dataset"])["input"] if made_of["dataset"] else None
+        if isinstance(given, Mapping) and given.get("may_be_empty"):
+            yield part
+
+
 @dataclass(frozen=True)
 class MixtureHooks(Hooks):
     """The hooks of the mixture of a dataset."""
@@ -49,9 +60,7 @@ class MixtureHooks(Hooks):
         if WEIGHTS in files:
             values["shares"] = shares_of(files[WEIGHTS], values["shares"])
         asked = values["tokens"] or values["shares"]
-        given = () if self.dataset.parts else settings["sources"]
-        sources = (source["name"] for source in given if source["may_be_empty"])
-        if permitted := [source for source in sources if asked.get(source)]:
+        if permitted := [name for name in _may_be_empty(settings, self.dataset.name) if asked.get(name)]:
             values[MAY_BE_EMPTY] = permitted
         return {f"{where}.{key}": value for key, value in values.items()}
 

@@ -58,12 +58,18 @@ def mixture(
 
 
 def mixture_of_parts(
-    parts: Mapping[str, Sequence[Partition]], weights: Weights, where: str, scratch: Callable[[], BinaryIO]
+    parts: Mapping[str, Sequence[Partition]],
+    weights: Weights,
+    where: str,
+    scratch: Callable[[], BinaryIO],
+    *,
+    may_be_empty: Collection[str] = (),
 ) -> Mix:
     """Returns how each part is used, in the place of sources. parts: the partitions of the stream of each."""
     found = {
         part: sum(numbers["tokens"] for numbers in sums_by_source(streams).values()) for part, streams in parts.items()
     }
+    weights = without_empty(weights, {part for part in may_be_empty if not found[part]}, where)
 
     def spilled(seed: int, begun: Mapping[str, Begun]) -> Mapping[str, BinaryIO]:
         files = {part: scratch() for part in begun}
@@ -274,10 +280,9 @@ def mixed(documents: Documents, mix: Mix) -> Documents:
     hashes = document_hashes(stream, mix.seed)[documents.numbers]
     times = np.zeros(len(documents), np.int64)
     for number, name in enumerate(names):
-        if (use := mix.sources.get(name)) is None:
-            continue
-        chosen = numbers == number
-        times[chosen] = times_of(hashes[chosen], use)
+        if (use := mix.sources.get(name)) is not None:
+            chosen = numbers == number
+            times[chosen] = times_of(hashes[chosen], use)
     return documents.picked(np.repeat(np.arange(len(documents)), times)[in_keyed_order(hashes, times)])
 
 

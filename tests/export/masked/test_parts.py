@@ -12,6 +12,7 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.format import places_of
 from corpus_assets.export.masked.documents import MASK
 from corpus_assets.export.token_stream import DATA, LENGTHS
+from corpus_assets.orchestration.building.notes import build_notes
 from corpus_assets.report.model import decode
 from corpus_assets.report.report import MODEL
 from resources.errors import ConfigError
@@ -27,6 +28,7 @@ from tests.export.masked.test_product import asked, faults
 SHORT = 200
 PARTS = {"web": {"input": "decontaminated_train"}, "sft": {"dataset": "chat"}, "code": {"dataset": "fim"}}
 WEIGHTS = {"shares": {"web": 0.6, "sft": 0.3, "code": 0.1}, "total": 30_000, "max_epochs": 9, "seed": 3}
+LATER = {"location": "own/later", "messages_key": "messages", "may_be_empty": True}
 MIXED: dict[str, Any] = {"sequence_length": LENGTH, "format": "parquet", "parts": PARTS}
 DATASETS: list[dict[str, Any]] = [
     dataset("chat", CHAT, format="parquet", unit="document"),
@@ -37,6 +39,12 @@ DATASETS: list[dict[str, Any]] = [
     dataset("weighed", MIXED, weights=WEIGHTS),
     dataset("paired", {**MIXED, "parts": {"pairs": {"dataset": "pairs"}, **PARTS}}),
     dataset("bridge", {**MIXED, "sequence_length": SHORT, "parts": {"web": PARTS["web"]}}, format="megatron_bridge"),
+    dataset("later", {**CHAT, "input": LATER}, format="parquet", unit="document"),
+    dataset(
+        "sparse",
+        {**MIXED, "parts": {"later": {"dataset": "later"}, "sft": PARTS["sft"]}},
+        weights={"shares": {"later": 3, "sft": 1}},
+    ),
     dataset("cut", {**MIXED, "sequence_length": SHORT, "parts": {"web": PARTS["web"]}}, long_documents="cut"),
     *(dataset(f"as_{name}", {**MIXED, "format": name}) for name in ("arrow", "megatron_bridge", "mds", "olmo")),
 ]
@@ -45,6 +53,7 @@ DATASETS: list[dict[str, Any]] = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("parts")
+    (made / "own/later").mkdir(parents=True)
     corpus = built(made, *DATASETS)
     assert drive(corpus, list(corpus.graph)).failed == []
     return made
@@ -152,6 +161,14 @@ def test_parts_have_the_tokens_that_weights_say(folder: Path) -> None:
     assert max(used.values()) > 1
 
 
+def test_a_part_that_may_be_empty_is_passed_over_with_a_note(folder: Path) -> None:
+    corpus = opened(folder)
+    mixture = manifest_of(corpus, "sparse")["mixture"]["sources"]
+    assert [(part, used["epochs"]) for part, used in mixture.items()] == [("sft", 1.0)]
+    said = "datasets.sparse.weights 'later': it has no documents, so the others share what it should have"
+    assert said in build_notes(corpus.planner())
+
+
 def test_copies_lie_apart(folder: Path) -> None:
     for made in partitions(opened(folder), "weighed_masked_token_stream"):
         rows = made.array(ORIGINS)[["stream", "document"]].tolist()
@@ -243,7 +260,7 @@ def test_a_change_in_one_part_makes_again_what_depends_on_it(tmp_path: Path) -> 
 def test_the_number_of_workers_changes_nothing(tmp_path: Path) -> None:
     found = []
     for workers in (1, 3):
-        (tmp_path / str(workers)).mkdir()
+        (tmp_path / str(workers) / "own/later").mkdir(parents=True)
         found.append(contents(built(tmp_path / str(workers), *DATASETS, **{"engine.workers": workers})))
     assert found[0] == found[1]
 
