@@ -121,7 +121,7 @@ def _apply_chat_template(examples: Sequence[Example], definition: str) -> float 
     """MB of text per CPU-second of transformers; None if it is not installed."""
     if find_spec("transformers") is None:
         return None
-    from transformers import PreTrainedTokenizerFast  # type: ignore[import-not-found]
+    from transformers import PreTrainedTokenizerFast
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tokenizer.json")

@@ -106,6 +106,16 @@ ids per CPU-second. `copy` is numpy copying the same bytes in order.
 
 {export}
 
+## Masked documents in files
+
+`python -m benchmarks.masked_formats`: conversations as ids, and what is learned of them, written by the functions of
+the formats with default options, in millions of ids per CPU-second. `ratio` is CPU seconds over those of the same ids
+alone (`plain`) in Parquet, in MDS or in token files. Rows in Parquet have three columns as long as the ids by default,
+and `parquet trl` has two; what Arrow's writer needs for each column of lists is most of their cost. A sample of MDS is
+JSON of the ids in decimal, one and a half times as many bytes as four for each id.
+
+{masked_formats}
+
 ## Index files for Megatron
 
 `python -m benchmarks.megatron_cache`: the index files of a run over three epochs of documents of 500 ids on average, in

@@ -31,6 +31,7 @@ from benchmarks import (
     export,
     goals,
     kernels,
+    masked_formats,
     materialize_all,
     megatron_cache,
     minhash,
@@ -127,18 +128,15 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
     "dedup_quality": _quality,
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
-    "chat": lambda quick: {"chat": table(chat.measure(chat.QUICK_MEGABYTES if quick else chat.MEGABYTES))},
+    "chat": lambda quick: {"chat": table(chat.measure(quick))},
     "export": lambda quick: {"export": table(export.measure(quick))},
+    "masked_formats": lambda quick: {"masked_formats": table(masked_formats.measure(quick))},
     "megatron_cache": lambda quick: {
         "megatron_cache": table(megatron_cache.measure(megatron_cache.QUICK_IDS if quick else megatron_cache.IDS))
     },
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
     "kernels": lambda _: {"kernels": table(kernels.slowest(_apart("kernels")))},
-    "small_datasets": lambda quick: {
-        "small_datasets": table(
-            small_datasets.measure(*(small_datasets.QUICK_SIZES if quick else small_datasets.SIZES))
-        )
-    },
+    "small_datasets": lambda quick: {"small_datasets": table(small_datasets.measure(quick))},
     "plan": _plan,
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "digests": lambda quick: {"digests": table(digests.measure(quick))},

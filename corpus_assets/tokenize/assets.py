@@ -66,7 +66,8 @@ def _params(task: Task, dataset: Dataset) -> None:
     name = dataset.name
     counted = names.sequences(name) if dataset.shuffled else names.tokens(name)
     read = dataset.rows_from if dataset.shard_set else None
-    tokens.params(task, _build(task, dataset, encodes=False), counted, names.tokens(name), read)
+    given = tokens.DatasetOptions.given(task, name)
+    tokens.params(task, given, dataset.tokenizer, counted=counted, written=names.tokens(name), read=read)
 
 
 def tokenizer_stage(dataset: str | None, kind: str) -> Stage:

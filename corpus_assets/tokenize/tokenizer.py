@@ -25,6 +25,7 @@ from corpus_assets.tokenize.tokenizers.files import (
 from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.ids_alone import IDS, files_of_vocabulary
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, files_digest, load_tokenizer
+from corpus_assets.tokenize.tokenizers.protocol import Identity
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
 from resources.config_files import beside, held_in, is_file, read_outside
 from resources.errors import BadFileError, ConfigError, CorpusError
@@ -64,7 +65,8 @@ def tokenizer(task: Task, folder: str) -> None:
     for name, content in files.items():
         task.save_bytes(f"{folder}/{name}", content)
     task.save_json(f"{folder}/{SPEC}", spec.stored(files), rows=1)
-    task.count(vocabulary=loaded.vocab_size, eos_id=loaded.eos_id, pad_id=loaded.pad_id, tokenizer=loaded.digest)
+    task.count(vocabulary=loaded.vocab_size, eos_id=loaded.eos_id, pad_id=loaded.pad_id, bos_id=loaded.bos_id)
+    task.count(tokenizer=loaded.digest)
 
 
 def _spec(settings: Settings) -> TokenizerSpec:
@@ -246,6 +248,18 @@ def load_tokenizer_of(stored_files: Partition, separator: str | None = None) -> 
         loaded = _loaded(files, TokenizerSpec.of_stored(stored_files.json(SPEC)))
         _LOADED[key] = loaded.with_token(separator) if separator else loaded
     return _LOADED[key]
+
+
+def identity_of(stored_files: Partition, separator: str | None = None) -> Identity:
+    """Returns what describes the tokenizer of `load_tokenizer_of`, which is loaded only if its record does not say it.
+
+    It does not say what a separator adds, and records of earlier versions name no `bos_id`.
+    """
+    told = stored_files.record.statistics
+    if separator or "bos_id" not in told:
+        return Identity.of(load_tokenizer_of(stored_files, separator))
+    ids = {name: told[name] for name in ("eos_id", "bos_id", "pad_id")}
+    return Identity(stored_files.json(SPEC)["kind"], told["tokenizer"], told["vocabulary"], **ids)
 
 
 def with_control(tokenizer: LoadedTokenizer, tokens: Collection[str]) -> LoadedTokenizer:

@@ -24,7 +24,7 @@ from corpus_assets.tokenize.given_ids import holds_ids, ids_of
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
-from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
+from corpus_assets.tokenize.tokenizer import identity_of, load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.documents.row_counts import counted_by_power
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
@@ -56,13 +56,26 @@ _TEXT = msgspec.json.Decoder(_Text)
 
 
 @dataclass(frozen=True)
-class DatasetBuild:
-    """The things that all partitions of a dataset share: parameters, plain and as a section, mode and tokenizer."""
+class DatasetOptions:
+    """The parameters of a dataset, plain and as a section, and its mode."""
 
     name: str
     options: Mapping[str, Any]
     section: DatasetSection
     mode: AnyMode
+
+    @classmethod
+    def given(cls, task: Task, name: str) -> "DatasetOptions":
+        """Returns those of a task."""
+        options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
+        section = dataset_section(options)
+        return cls(name, options, section, mode_of(section))
+
+
+@dataclass(frozen=True)
+class DatasetBuild(DatasetOptions):
+    """The things that all partitions of a dataset share: parameters, mode, tokenizer and chat template."""
+
     tokenizer: Tokenizer
     template: str | None
 
@@ -72,19 +85,12 @@ class DatasetBuild:
 
         encodes: it makes rows of texts, so the markers of turns have to be control tokens.
         """
-        options = {key.rpartition(".")[2]: value for key, value in task.parameters.items()}
-        section = dataset_section(options)
-        mode = mode_of(section)
+        given = DatasetOptions.given(task, name)
         template = task.local_files[TEMPLATE].decode() if TEMPLATE in task.local_files else None
-        loaded = load_tokenizer_of(task.input(tokenizer), options.get("separator"))
-        return cls(
-            name=name,
-            options=options,
-            section=section,
-            mode=mode,
-            tokenizer=with_control(loaded, mode.control(section, loaded, template)) if encodes else loaded,
-            template=template,
-        )
+        loaded = load_tokenizer_of(task.input(tokenizer), given.options.get("separator"))
+        if encodes:
+            loaded = with_control(loaded, given.mode.control(given.section, loaded, template))
+        return cls(given.name, given.options, given.section, given.mode, loaded, template)
 
     @property
     def length(self) -> int:
@@ -293,12 +299,14 @@ def _by_source(build: DatasetBuild, statistics: Statistics) -> dict[str, dict[st
     )
 
 
-def params(task: Task, build: DatasetBuild, counted: str, written: str, read: str | None) -> None:
+def params(task: Task, build: DatasetOptions, tokenizer: str, *, counted: str, written: str, read: str | None) -> None:
     """Writes a dataset's `data_params.json`, parameters and the summed statistics of its partitions, and its manifest.
 
-    counted: asset whose partitions hold the counters; written: asset whose partitions are the files (the same unless
-    the dataset is shuffled). read: asset whose partitions say what was dropped while the dataset's own files were read.
+    tokenizer: the asset that holds it. counted: asset whose partitions hold the counters; written: asset whose
+    partitions are the files (the same unless the dataset is shuffled). read: asset whose partitions say what was
+    dropped while the dataset's own files were read.
     """
+    identity = identity_of(task.input(tokenizer), build.options.get("separator"))
     total = merge(Statistics.from_dict(made.counters(COUNTERS)) for made in task.inputs(counted))
     arrays = Counter[str]()
     for tokens_of_file in task.inputs(written):
@@ -309,14 +317,14 @@ def params(task: Task, build: DatasetBuild, counted: str, written: str, read: st
         build.options,
         statistics=total,
         arrays=arrays,
-        tokenizer=build.tokenizer,
+        tokenizer=identity,
     )
     skipped = Counter[str]()
     for examples in task.inputs(read) if read else ():
         skipped.update(examples.counters(DROPPED))
     value["post-process"]["skipped_rows"] = dict(sorted(skipped.items()))
     task.save_bytes(f"tokens/{build.name}/data_params.json", encode_data_params(value))
-    manifest = rows_manifest(build.name, build.options, build.tokenizer, total, task.inputs(written))
+    manifest = rows_manifest(build.name, build.options, identity, total, task.inputs(written))
     if task.reads(mixture(build.name)):
         manifest["mixture"] = task.input(mixture(build.name)).json()
     task.save_json(f"tokens/{build.name}/{MANIFEST}", manifest, rows=1, derived=True)

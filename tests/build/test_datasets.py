@@ -21,7 +21,8 @@ from corpus_assets.orchestration.building.notes import build_notes
 from corpus_assets.tokenize.encode.backends import Accelerated, BackendDiffers
 from corpus_assets.tokenize.file_faults import faults_of, sums_of
 from corpus_assets.tokenize.ragged import Ragged
-from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from corpus_assets.tokenize.tokenizer import identity_of, load_tokenizer_of
+from corpus_assets.tokenize.tokenizers.protocol import Identity
 from resources.errors import ConfigError, LedgerError
 from resources.formats.hdf5 import writer as hdf5_writer
 from resources.formats.jsonl import members
@@ -413,6 +414,14 @@ def test_a_tokenizer_of_its_own_is_an_asset_of_its_own(folder: Path) -> None:
     assert rebuild(folder).assets() == {"pairs_tokenizer", "pairs_tokens", "pairs_token_params"}
     ids = params_of(folder, "pairs")["post-process"]
     assert ids["eos_id"] != params_of(folder, "pairs-vsl")["post-process"]["eos_id"]
+
+
+def test_a_record_says_what_files_say_of_a_tokenizer(once: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = partitions(opened(once), "tokenizer")[0]
+    assert identity_of(stored) == Identity.of(load_tokenizer_of(stored))
+    assert identity_of(stored, "<|sep|>") == Identity.of(load_tokenizer_of(stored, "<|sep|>"))
+    monkeypatch.setattr("corpus_assets.tokenize.tokenizer.load_tokenizer_of", lambda *_: pytest.fail("is loaded"))
+    assert identity_of(stored).kind == "neox"
 
 
 def test_a_corpus_may_be_nothing_but_datasets_of_its_own(once: Path, tmp_path: Path) -> None:

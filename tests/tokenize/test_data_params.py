@@ -5,6 +5,7 @@ from typing import Any
 
 from corpus_assets.tokenize.counts.data_params import data_params, encode_data_params
 from corpus_assets.tokenize.counts.statistics import Statistics
+from corpus_assets.tokenize.tokenizers.protocol import Identity
 from resources.formats.hdf5.layout import LM_FEATURES
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 
@@ -21,9 +22,8 @@ OPTIONS: dict[str, Any] = {
 
 def params() -> dict[str, Any]:
     counted = Statistics(processed_files=2, n_examples=1)
-    return data_params(
-        "LMData", LM_FEATURES, OPTIONS, statistics=counted, arrays={"num_sequences": 1}, tokenizer=ByteTokenizer()
-    )
+    arrays, identity = {"num_sequences": 1}, Identity.of(ByteTokenizer())
+    return data_params("LMData", LM_FEATURES, OPTIONS, statistics=counted, arrays=arrays, tokenizer=identity)
 
 
 def test_it_is_what_readers_ask_for() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from corpus_assets.tokenize.counts.statistics import Statistics
-from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from corpus_assets.tokenize.tokenizers.protocol import Identity
 
 PROCESSING = {
     "sequence_length": "max_seq_length",
@@ -43,7 +43,7 @@ def data_params(
     *,
     statistics: Statistics,
     arrays: Mapping[str, int],
-    tokenizer: Tokenizer,
+    tokenizer: Identity,
 ) -> dict[str, Any]:
     """Returns `data_params.json`: sections setup, processing, dataset, post-process, h5_dataset_stats, features.
 

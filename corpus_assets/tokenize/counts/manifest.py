@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from corpus_assets.tokenize.counts.statistics import H5_DATASET_STATS, Statistics
-from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from corpus_assets.tokenize.tokenizers.protocol import Identity, Tokenizer
 from resources.stage.partition import Partition
 
 MANIFEST = "manifest.json"
 VERSION = 1
 
 
-def told(tokenizer: Tokenizer) -> dict[str, Any]:
+def told(tokenizer: Tokenizer | Identity) -> dict[str, Any]:
     """Returns the entry for a tokenizer."""
     return {
         "kind": tokenizer.kind,
@@ -30,7 +30,7 @@ def described(path: str, folder: str, digest: str, size: int | None = None) -> d
 
 
 def rows_manifest(
-    name: str, options: Mapping[str, Any], tokenizer: Tokenizer, statistics: Statistics, made: Sequence[Partition]
+    name: str, options: Mapping[str, Any], tokenizer: Identity, statistics: Statistics, made: Sequence[Partition]
 ) -> dict[str, Any]:
     """Returns the manifest of a dataset in HDF5, whose checksums are of the rows, without compression.
 

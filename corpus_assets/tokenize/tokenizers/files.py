@@ -5,8 +5,10 @@ The files are untrusted: sizes and nesting are bounded, and no file can run code
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+import msgspec
 from tokenizers import Tokenizer as Encoder
 from tokenizers import decoders, models, pre_tokenizers
 
@@ -58,12 +60,30 @@ def json_object(files: Mapping[str, bytes], name: str) -> Json:
     """Returns the JSON object in a needed file; BadFileError if there is none."""
     raw = needed(files, name)
     try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise BadFileError(name, f"not JSON: {error}") from error
+        value = msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        value = _loosely(raw, name)
     if not isinstance(value, dict):
         raise BadFileError(name, f"holds a JSON {type(value).__name__}; valid: an object")
     return value
+
+
+def _loosely(raw: bytes, name: str) -> Any:
+    """Returns the value of JSON as Python reads it: other encodings, halves of surrogate pairs, and NaN too."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise BadFileError(name, f"not JSON: {error}") from error
+
+
+def written(definition: Json) -> str:
+    """Returns a `tokenizer.json` object as text."""
+    model = definition.get("model")
+    if isinstance(model, dict) and model.get("type") == "BPE":
+        with suppress(msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+            return msgspec.json.encode(definition).decode()
+    # The library rounds scores by how they are spelled, which must stay as it was.
+    return json.dumps(definition, ensure_ascii=False)
 
 
 def settings(files: Mapping[str, bytes]) -> Json:

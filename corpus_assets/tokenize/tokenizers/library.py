@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
-from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, TOKENIZER_JSON, AddedToken, Json
+from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, TOKENIZER_JSON, AddedToken, Json, written
 from corpus_assets.tokenize.tokenizers.special_tokens import plain_definition
 from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, byte_level_texts, sizes_of, text_sizes
 from resources.errors import BadFileError, ConfigError
@@ -59,12 +59,12 @@ class LibraryBackend(TokenizerBackend):
         """The definition, and whether it has all added tokens."""
         plain = plain_definition(self.original)
         complete = len(plain["added_tokens"]) == len(self.original.get("added_tokens") or ())
-        return json.dumps(plain, ensure_ascii=False), complete
+        return written(plain), complete
 
     @cached_property
     def matched_definition(self) -> str:
         """The `tokenizer.json` for texts in which control tokens are matched."""
-        return json.dumps(self.original, ensure_ascii=False)
+        return written(self.original)
 
     @cached_property
     def _plain(self) -> Encoder:

@@ -1,7 +1,7 @@
 """The interface of tokenizers for the modes of datasets, independent of the library."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,3 +93,19 @@ class Tokenizer(Protocol):
 
         A token that ends inside a character counts the bytes it holds; the character belongs to its first byte.
         """
+
+
+class Identity(NamedTuple):
+    """What files about datasets say of a tokenizer; members as of `Tokenizer`."""
+
+    kind: str
+    digest: str
+    vocab_size: int
+    eos_id: int | None
+    bos_id: int | None
+    pad_id: int
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> "Identity":
+        """Returns that of a tokenizer."""
+        return cls(*(getattr(tokenizer, name) for name in cls._fields))

@@ -48,9 +48,14 @@ def plain_definition(definition: Json) -> Json:
 
 
 def _merges_without(model: Json, special: set[str]) -> list[Any]:
-    prefix = len(model.get("continuing_subword_prefix") or "")
-    pairs = (merge.split(" ", 1) if isinstance(merge, str) else merge for merge in model["merges"])
-    return [[left, right] for left, right in pairs if special.isdisjoint((left, right, left + right[prefix:]))]
+    pairs = [merge.split(" ", 1) if isinstance(merge, str) else merge for merge in model["merges"]]
+    # A merge that makes a token or is made with one spells it; in nearly all files none does.
+    spelled = "\n".join("".join(pair) for pair in pairs)
+    prefix = model.get("continuing_subword_prefix") or ""
+    if not prefix and not any(token in spelled for token in special):
+        return pairs
+    first = len(prefix)
+    return [[left, right] for left, right in pairs if special.isdisjoint((left, right, left + right[first:]))]
 
 
 def _untrimmed(processor: Any) -> Any:
