@@ -95,6 +95,11 @@ def own_stream(dataset: str) -> str:
     return f"{dataset}_files" if dataset in _SPLITS else dataset
 
 
+def masked_stream(dataset: str) -> str:
+    """Returns the name of the token stream of a dataset with a loss mask."""
+    return f"{dataset}_masked"
+
+
 def items(benchmark: str) -> str:
     """Returns the asset with the items of a benchmark's files."""
     return f"{benchmark}_items"

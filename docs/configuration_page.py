@@ -17,6 +17,7 @@ from docs.headings import link
 
 SIZE = get_args(Bytes)[1]
 UNITS = {"": 1, "KiB": 1 << 10, "MB": 10**6, "MiB": 1 << 20, "GB": 10**9, "GiB": 1 << 30, "TB": 10**12, "TiB": 1 << 40}
+_PARTS = "parts"
 INNER = {
     "S3Access": "`sources[].s3`, `datasets[].input.s3` and `benchmarks[].s3`",
     "S3Section": "`storage.s3`",
@@ -31,6 +32,7 @@ INNER = {
     "Bloom": "`dedupers[].bloom`",
     "Weights": "`datasets[].weights`",
     "AmberSet": "`datasets[].input[]` with `format: amber`",
+    "Part": "`datasets[].parts.PART`",
     "Party": "`card.creators[]`, `card.publisher` and `card.representative`",
     "Model": "`card.model`",
     "SourceCard": "`card.sources.SOURCE`",
@@ -227,6 +229,8 @@ def _title(model: type[BaseModel]) -> str:
 
 def _chosen_by(model: type[BaseModel]) -> str:
     """Returns the key that chooses a section where there may be several; empty if none does."""
+    if _PARTS in model.model_fields:
+        return _PARTS
     keys = (key for key in ("kind", "mode", "format") if (field := model.model_fields.get(key)) and _one_of(field))
     return next(keys, "")
 
@@ -238,6 +242,8 @@ def _one_of(field: FieldInfo) -> bool:
 def _branch(model: type[BaseModel]) -> str:
     """Returns in words what chooses a section where there may be several."""
     key = _chosen_by(model)
+    if key == _PARTS:
+        return f" with `{_PARTS}`"
     return f"{_where(model)} with `{key}: {get_args(model.model_fields[key].annotation)[0]}`" if key else ""
 
 

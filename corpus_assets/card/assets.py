@@ -1,6 +1,6 @@
 """The stage of the papers: present if corpus.yaml has a section `card`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from corpus_assets.card.facts import Written
 from corpus_assets.card.spdx import spdx
 from corpus_assets.card.steps import steps
 from corpus_assets.card.training_summary import training_summary
+from corpus_assets.config.datasets.masked import has_parts
 from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.config.datasets.token_files import reads_tokens
 from resources.stage.declaration import Partitioning, Stage, every
@@ -111,8 +112,9 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
         for entry in settings["datasets"]
         if isinstance(entry["input"], Mapping)
     ]
-    of_train = [one for one in datasets if one["input"] == "decontaminated_train" and not is_text(one)]
-    trains = [_counted(one["name"], known) for one in of_train]
+    of_train = [one["name"] for one in datasets if one["input"] == "decontaminated_train" and not is_text(one)]
+    of_parts = [entry["name"] for entry in settings["datasets"] if has_parts(entry) and _reads_train(entry, of_train)]
+    trains = [_counted(name, known) for name in (*of_train, *of_parts)]
     tokenizer = names.SHARED_TOKENIZER if names.SHARED_TOKENIZER in known else ""
     read = [PASS_1, *SPLITS, *trains, *(one["tokens"] for one in datasets), *_of_files(files), tokenizer]
     return {
@@ -126,6 +128,12 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
         "tokenizer_kind": settings["tokenizer"]["kind"],
         "reads": [name for name in dict.fromkeys(read) if name in known],
     }
+
+
+def _reads_train(entry: Mapping[str, Any], of_train: Collection[str]) -> bool:
+    """Returns whether a part of a dataset is made of the train split."""
+    parts = entry["parts"].values()
+    return any(part["input"] == "decontaminated_train" or part["dataset"] in of_train for part in parts)
 
 
 def _counted(dataset: str, known: set[str]) -> str:

@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue, model_validator
 from corpus_assets.config.card import Card
 from corpus_assets.config.datasets.dataset import Dataset, default_datasets
 from corpus_assets.config.datasets.exports import mix_problems
+from corpus_assets.config.datasets.masked_modes import MixedDataset, part_problems
 from corpus_assets.config.datasets.text_exports import TextExport
 from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.naming import MODULE
@@ -124,7 +125,7 @@ class CorpusConfig(Section):
 
     @model_validator(mode="after")
     def _mixes_of_known_datasets(self) -> "CorpusConfig":
-        for problem in mix_problems(self.datasets):
+        for problem in (*mix_problems(self.datasets), *part_problems(self.datasets)):
             raise ValueError(problem)
         return self
 
@@ -211,7 +212,7 @@ class CorpusConfig(Section):
         names, before = [source.name for source in self.sources], list[str]()
         for place, dataset in enumerate(self.datasets):
             weights = getattr(dataset, "weights", None)
-            if weights is None or not isinstance(dataset.input, str):
+            if weights is None or not isinstance(dataset.input, str) or isinstance(dataset, MixedDataset):
                 continue
             if weights.after not in (None, *before):
                 valid = f"a dataset with weights that stands before: {', '.join(before) or 'none'}"
@@ -242,7 +243,7 @@ class CorpusConfig(Section):
     def _something_to_read(self) -> "CorpusConfig":
         if self.sources:
             return self
-        if reads := [d.name for d in self.datasets if isinstance(d.input, str)]:
+        if reads := [d.name for d in self.datasets if _reads_a_split(d)]:
             raise ValueError(
                 f"sources: none given, but dataset {reads[0]!r} reads a split of the corpus; give a source"
             )
@@ -292,3 +293,9 @@ class CorpusConfig(Section):
         if self.split.method == "slimpajama" and own:
             raise ValueError(f"{', '.join(own)}: split.method slimpajama takes no holdout per source; leave it out")
         return self
+
+
+def _reads_a_split(dataset: Dataset) -> bool:
+    if isinstance(dataset, MixedDataset):
+        return any(part.input is not None for part in dataset.parts.values())
+    return isinstance(dataset.input, str)

@@ -8,12 +8,12 @@ import msgspec
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
-from corpus_assets.config.datasets.masked import MaskedExport
+from corpus_assets.config.datasets.masked import MaskedExport, longest
 from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export import manifest, token_stream
-from corpus_assets.export.datasets import ExportedDataset, Settings, streamed_datasets
+from corpus_assets.export.datasets import ExportedDataset, Settings, stream_owners, streamed_datasets
 from corpus_assets.export.documents import Parts
 from corpus_assets.export.format import PLACES, TOTALS, Files, ids_in_files
 from corpus_assets.export.given.stages import stages_of_files
@@ -28,13 +28,17 @@ from corpus_assets.export.hooks import (
     require_possible,
 )
 from corpus_assets.export.masked.figures import row_figures, shown
+from corpus_assets.export.masked.long import LONG_DOCUMENT
+from corpus_assets.export.masked.mixed import Rules, mixed_stream
+from corpus_assets.export.masked.parts import PartsHooks, require_one_tokenizer, text_build, tokenizers
 from corpus_assets.export.masked.stream import NOTHING_LEARNED, masked_stream
-from corpus_assets.export.mixture import MIXTURE, mix_of, mixture
+from corpus_assets.export.mixture import MIXTURE, mix_of, mixture, mixture_of_parts
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from corpus_assets.export.weights.shares import shares_of
 from corpus_assets.tokenize.datasets import Dataset, JudgedRowsHooks, RowsHooks
 from corpus_assets.tokenize.modes.registry import mode_of
+from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.documents import DOCUMENT_COLUMNS
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
@@ -54,6 +58,26 @@ def _stream(task: Task, dataset: ExportedDataset) -> None:
 def _masked_stream(task: Task, dataset: ExportedDataset) -> None:
     build = DatasetBuild.of(task, dataset.name, dataset.tokenizer)
     masked_stream(task, build, f"token_streams/{dataset.stream}/{task.key}", dataset.rows_from)
+
+
+def _mixed_stream(task: Task, dataset: ExportedDataset) -> None:
+    build = text_build(dataset, task)
+    require_one_tokenizer(
+        dataset, {asset: load_tokenizer_of(task.input(asset)).digest for asset in tokenizers(dataset)}
+    )
+    chunks = int(task["mix.chunks"])
+    rules = Rules(
+        most=longest(dataset.values),
+        rule=dataset.values["long_documents"],
+        before=build.separators[0],
+        after=build.separators[1],
+        chunk=[*map(chunk_key, range(chunks))].index(task.key),
+        chunks=chunks,
+        dtype=build.id_type,
+    )
+    mix = mix_of(task.input(names.mixture(dataset.name))) if dataset.weights else None
+    parts = [(part, task.inputs(part.stream)) for part in dataset.parts]
+    mixed_stream(task, f"token_streams/{dataset.stream}/{task.key}", parts, rules, mix)
 
 
 def _files(task: Task, dataset: ExportedDataset) -> None:
@@ -82,15 +106,19 @@ def _files(task: Task, dataset: ExportedDataset) -> None:
 
 
 def _mixture(task: Task, dataset: ExportedDataset) -> None:
-    values = {**dataset.values["weights"]}
+    values = {**(dataset.weights or {})}
     if (content := task.local_files.get(WEIGHTS)) is not None:
         values["shares"] = shares_of(content, f"datasets.{dataset.name}.weights.shares")
     weights = Weights.model_construct(None, **values)
-    streams = task.inputs(names.token_stream(dataset.stream))
     where = f"datasets.{dataset.name}.weights"
-    may_be_empty = task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ())
-    before = mix_of(task.input(names.mixture(dataset.after))) if dataset.after else None
-    mix = mixture(streams, weights, where, task.scratch, may_be_empty=may_be_empty, before=before)
+    if dataset.parts:
+        parts = {part.name: task.inputs(part.stream) for part in dataset.parts}
+        mix = mixture_of_parts(parts, weights, where, task.scratch)
+    else:
+        streams = task.inputs(names.token_stream(dataset.stream))
+        may_be_empty = task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ())
+        before = mix_of(task.input(names.mixture(dataset.after))) if dataset.after else None
+        mix = mixture(streams, weights, where, task.scratch, may_be_empty=may_be_empty, before=before)
     used = mix.sources
     task.save_json(f"mixtures/{dataset.name}/{MIXTURE}", msgspec.to_builtins(mix), rows=len(used))
     task.count(**{f"epochs of {source}": use.epochs for source, use in used.items()})
@@ -104,22 +132,22 @@ def _documents(task: Task, dataset: ExportedDataset) -> None:
 
 
 def _manifest(task: Task, dataset: ExportedDataset) -> None:
-    mix = task.input(names.mixture(dataset.name)).json(MIXTURE) if dataset.values["weights"] else None
+    mix = task.input(names.mixture(dataset.name)).json(MIXTURE) if dataset.weights else None
     made = task.inputs(names.tokens(dataset.name))
     manifest.write_manifest(task, dataset.build(task), dataset.format, made, mix)
 
 
 def export_stages(datasets: Sequence[Settings]) -> Iterator[Stage]:
     """Yields the token streams, and for each dataset in a trainer's format its files and its manifest."""
-    streams: set[str] = set()
+    owners = {owner.stream: owner for owner in stream_owners(datasets)}
     for dataset in streamed_datasets(datasets):
-        if not dataset.mixed and dataset.stream not in streams:
-            streams.add(dataset.stream)
-            yield from _made_streams(dataset)
+        for stream in (*(text.stream for text in dataset.texts), dataset.stream):
+            if (owner := owners.pop(stream, None)) is not None:
+                yield from _made_streams(owner)
         if not is_export(dataset.values):
             yield from (_mixture_stage(dataset), _documents_stage(dataset)) if dataset.values["weights"] else ()
             continue
-        if dataset.values["weights"]:
+        if dataset.weights:
             yield _mixture_stage(dataset)
         yield _files_stage(dataset)
         yield _manifest_stage(dataset)
@@ -129,6 +157,8 @@ def _made_streams(dataset: ExportedDataset) -> Iterator[Stage]:
     """Yields the stages that make a token stream."""
     if reads_tokens(dataset.values):
         yield from stages_of_files(dataset)
+    elif dataset.parts:
+        yield _mixed_stream_stage(dataset)
     else:
         yield _masked_stream_stage(dataset) if dataset.masked else _stream_stage(dataset)
 
@@ -177,8 +207,25 @@ def _masked_stream_stage(dataset: ExportedDataset) -> Stage:
     )
 
 
+def _mixed_stream_stage(dataset: ExportedDataset) -> Stage:
+    made = _stream_stage(dataset)
+    edges = {part.stream: every(part.stream) if part.of_files else same(part.stream) for part in dataset.parts}
+    return replace(
+        made,
+        group=names.group(dataset.name),
+        description=f"Documents of {dataset.rows_from} in keyed order, and what is learned of each.",
+        compute=partial(_mixed_stream, dataset=dataset),
+        inputs=(*edges.values(), *map(same, tokenizers(dataset)), *_mixed_by(dataset)),
+        parameters=("mix.chunks",),
+        hooks=PartsHooks(dataset),
+        unit_in="documents",
+        reasons=(LONG_DOCUMENT, NOTHING_LEARNED),
+        columns={**made.columns, "learned": "uint8[n]: 1 for an id that is learned"},
+    )
+
+
 def _mixed_by(dataset: ExportedDataset) -> tuple[Input, ...]:
-    return (same(names.mixture(dataset.name)),) if dataset.values["weights"] else ()
+    return (same(names.mixture(dataset.name)),) if dataset.weights else ()
 
 
 def _mixture_stage(dataset: ExportedDataset) -> Stage:
@@ -191,7 +238,7 @@ def _mixture_stage(dataset: ExportedDataset) -> Stage:
         code_version=CODE_VERSION,
         io="records",
         inputs=(
-            every(names.token_stream(dataset.stream)),
+            *map(every, _weighed(dataset)),
             *((same(names.mixture(dataset.after)),) if dataset.after else ()),
         ),
         hooks=MixtureHooks(dataset),
@@ -199,6 +246,11 @@ def _mixture_stage(dataset: ExportedDataset) -> Stage:
         unit_out="sources",
         kinds=("json",),
     )
+
+
+def _weighed(dataset: ExportedDataset) -> Sequence[str]:
+    """Returns the streams whose documents weights are about."""
+    return [part.stream for part in dataset.parts] or [names.token_stream(dataset.stream)]
 
 
 def _documents_stage(dataset: ExportedDataset) -> Stage:
@@ -234,7 +286,7 @@ def _files_stage(dataset: ExportedDataset) -> Stage:
         compute=partial(_files, dataset=dataset),
         code_version=CODE_VERSION,
         io="records",
-        inputs=(*reads, same(dataset.tokenizer), *_mixed_by(dataset)),
+        inputs=(*reads, same(dataset.tokenizer), *(() if dataset.parts else _mixed_by(dataset))),
         parameters=() if dataset.shard_set and not known.spread else known.parameters,
         hooks=FilesHooks(dataset),
         unit_in="documents",

@@ -7,7 +7,7 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section, is_export, makes_as_dolma
-from corpus_assets.config.datasets.masked import is_masked
+from corpus_assets.config.datasets.masked import has_parts, is_masked
 from corpus_assets.config.datasets.options import Cleaning, StrippedCleaning
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.export.documents import Documents
@@ -27,6 +27,22 @@ Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a dataset of parts.
+
+    stream, tokenizer: the assets with its ids and with their tokenizer; of_files: its partitions are files.
+    masked: its stream says what is learned. added_token: as in `ExportedDataset`.
+    """
+
+    name: str
+    stream: str
+    tokenizer: str
+    of_files: bool
+    masked: bool
+    added_token: str | None = None
+
+
+@dataclass(frozen=True)
 class ExportedDataset:
     """A dataset in a trainer's format for its stages, as plain values that can be sent to workers.
 
@@ -34,6 +50,8 @@ class ExportedDataset:
     tokenizer: the asset of its tokenizer.
     stream: the name of its token stream, which other datasets may share; empty for a mix, which reads `mixed`, the
         token streams of other datasets.
+    parts: those that its own token stream is made of.
+    texts: the datasets whose token streams are made for its parts, if no other dataset has them.
     """
 
     name: str
@@ -41,6 +59,8 @@ class ExportedDataset:
     tokenizer: str
     stream: str
     mixed: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    texts: tuple["ExportedDataset", ...] = ()
 
     @property
     def shard_set(self) -> str | None:
@@ -55,8 +75,8 @@ class ExportedDataset:
     @property
     def rows_from(self) -> str:
         """Asset that holds its documents or examples; of a mix, all of them."""
-        if self.mixed:
-            return ", ".join(self.mixed)
+        if made_of := self.mixed or tuple(part.stream for part in self.parts):
+            return ", ".join(made_of)
         if reads_tokens(self.values):
             return names.raw_source(self.name)
         return names.examples(self.name) if self.shard_set else str(self.values["input"])
@@ -96,7 +116,15 @@ class ExportedDataset:
     @property
     def added_token(self) -> str | None:
         """The token between prompts and completions, which its tokenizer has in addition."""
+        if self.parts:
+            return next((part.added_token for part in self.parts if part.added_token), None)
         return self.values.get("separator") if self.masked else None
+
+    @property
+    def weights(self) -> Settings | None:
+        """Its weights: how often its files use the documents of its token stream; of parts, how often that does."""
+        found: Settings | None = self.values["weights_of_parts"] if self.parts else self.values["weights"]
+        return found
 
     @property
     def together(self) -> bool:
@@ -129,25 +157,62 @@ def exported_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
 def streamed_datasets(datasets: Sequence[Settings]) -> list[ExportedDataset]:
     """Returns the same and those in HDF5 whose tokens must be counted (weights), or that read files of ids."""
     first: dict[str, str] = {}
-    found = []
     exports = [entry for entry in datasets if is_export(entry) or entry.get("weights") or reads_tokens(entry)]
-    stream_of = {entry["name"]: _stream_name(entry) for entry in exports if not _is_mix(entry)}
-    for entry in exports:
-        name = entry["name"]
-        owner = first.setdefault(stream_of[name], name) if name in stream_of else name
-        asset = names.tokenizer(owner) if entry["tokenizer"] else names.SHARED_TOKENIZER
-        if name in stream_of:
-            values = {**entry, "weights": None} if is_masked(entry) else dict(entry)
-            found.append(ExportedDataset(name, values, asset, stream_of[name]))
-        else:
-            sets = [
-                {**one, "datasets": [names.token_stream(stream_of[part]) for part in one["datasets"]]}
-                for one in entry["input"]
-            ]
-            read = tuple(stream for one in sets for stream in one["datasets"])
-            found.append(ExportedDataset(name, {**entry, "input": sets}, asset, "", read))
-    _require_one_stream({dataset.name: dataset for dataset in found})
-    return found
+    found: dict[str, ExportedDataset] = {}
+    for entry in (one for one in exports if not _is_mix(one) and not has_parts(one)):
+        found[entry["name"]] = _with_stream(entry, first)
+    for entry in (one for one in exports if _is_mix(one) or has_parts(one)):
+        found[entry["name"]] = (_of_sets if _is_mix(entry) else _of_parts)(entry, found, first)
+    _require_one_stream(found)
+    return [found[entry["name"]] for entry in exports]
+
+
+def stream_owners(datasets: Sequence[Settings]) -> list[ExportedDataset]:
+    """Returns a dataset for each token stream."""
+    owners: dict[str, ExportedDataset] = {}
+    for dataset in streamed_datasets(datasets):
+        for owner in (*dataset.texts, *([] if dataset.mixed else [dataset])):
+            owners.setdefault(owner.stream, owner)
+    return list(owners.values())
+
+
+def _with_stream(entry: Settings, first: dict[str, str]) -> ExportedDataset:
+    """Returns a dataset with a token stream. first: the datasets that are first to have each, filled in."""
+    name, stream = entry["name"], _stream_name(entry)
+    values = {**entry, "weights": entry.get("weights")}  # Not every mode has any.
+    return ExportedDataset(name, values, _tokenizer(entry, first.setdefault(stream, name)), stream)
+
+
+def _tokenizer(entry: Settings, owner: str) -> str:
+    return names.tokenizer(owner) if entry["tokenizer"] else names.SHARED_TOKENIZER
+
+
+def _of_sets(entry: Settings, known: Mapping[str, ExportedDataset], _: dict[str, str]) -> ExportedDataset:
+    """Returns a mix of the streams of other datasets."""
+    sets = [
+        {**one, "datasets": [names.token_stream(known[part].stream) for part in one["datasets"]]}
+        for one in entry["input"]
+    ]
+    read = tuple(stream for one in sets for stream in one["datasets"])
+    name = entry["name"]
+    return ExportedDataset(name, {**entry, "input": sets}, _tokenizer(entry, name), "", read)
+
+
+def _of_parts(entry: Settings, known: Mapping[str, ExportedDataset], first: dict[str, str]) -> ExportedDataset:
+    """Returns a dataset whose own stream is made of those of its parts."""
+    parts: list[Part] = []
+    texts: list[ExportedDataset] = []
+    for name, part in entry["parts"].items():
+        if part["dataset"] is None:
+            plain = {"name": entry["name"], "tokenizer": entry["tokenizer"], "input": part["input"], "weights": None}
+            texts.append(_with_stream(plain, first))
+        of = texts[-1] if part["dataset"] is None else known[part["dataset"]]
+        made_of = (names.token_stream(of.stream), of.tokenizer, of.shard_set is not None, of.masked, of.added_token)
+        parts.append(Part(name, *made_of))
+    values = {**entry, "weights": None, "weights_of_parts": entry["weights"]}
+    name = entry["name"]
+    tokenizer = _tokenizer(entry, name)
+    return ExportedDataset(name, values, tokenizer, _stream_name(entry), parts=tuple(parts), texts=tuple(texts))
 
 
 def _require_one_stream(datasets: Mapping[str, ExportedDataset]) -> None:
@@ -168,7 +233,7 @@ def _is_mix(entry: Settings) -> bool:
 def _stream_name(entry: Settings) -> str:
     """Returns a name that equal streams share, and that does not depend on other datasets."""
     if is_masked(entry):
-        return f"{entry['name']}_masked"
+        return names.masked_stream(entry["name"])
     if isinstance(entry["input"], Mapping):
         return names.own_stream(entry["name"])
     tokenizer_options = {key: value for key, value in (entry["tokenizer"] or {}).items() if key != "backend"}

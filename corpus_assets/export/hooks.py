@@ -9,7 +9,7 @@ from typing_extensions import override
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section, format_name, shares_rows
-from corpus_assets.config.datasets.masked import is_masked
+from corpus_assets.config.datasets.masked import has_parts, is_masked
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
 from corpus_assets.export.format import Build, totals_of
 from corpus_assets.export.registry import format_of
@@ -49,7 +49,8 @@ class MixtureHooks(Hooks):
         if WEIGHTS in files:
             values["shares"] = shares_of(files[WEIGHTS], values["shares"])
         asked = values["tokens"] or values["shares"]
-        sources = (source["name"] for source in settings["sources"] if source["may_be_empty"])
+        given = () if self.dataset.parts else settings["sources"]
+        sources = (source["name"] for source in given if source["may_be_empty"])
         if permitted := [source for source in sources if asked.get(source)]:
             values[MAY_BE_EMPTY] = permitted
         return {f"{where}.{key}": value for key, value in values.items()}
@@ -127,6 +128,8 @@ def export_parameters(settings: Settings, name: str) -> dict[str, Any]:
         known = type(section).model_fields.keys() - _NOT_CONTENT - _UNREAD_IF_MASKED
         options = {key: getattr(section, key) for key in sorted(known)}
         options["input"] = "files" if isinstance(options["input"], Mapping) else options["input"]
+        if has_parts(entry):
+            options["parts"] = entry["parts"]
         return {f"datasets.{name}.{key}": value for key, value in options.items()}
     unset = {key for key in section.later if entry[key] is None}
     options = {key: value for key, value in entry.items() if key not in _NOT_CONTENT | unset}

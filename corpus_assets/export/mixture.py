@@ -48,17 +48,54 @@ def mixture(
     """
     found = {source: numbers["tokens"] for source, numbers in sums_by_source(streams).items()}
     weights = without_empty(weights, {source for source in may_be_empty if not found.get(source)}, where)
+
+    def spilled(seed: int, begun: Mapping[str, Begun]) -> Mapping[str, BinaryIO]:
+        files = {source: scratch() for source in begun}
+        _spill(streams, seed, files, begun)
+        return files
+
+    return _mixture(found, weights, f"{where}: source", spilled, before)
+
+
+def mixture_of_parts(
+    parts: Mapping[str, Sequence[Partition]], weights: Weights, where: str, scratch: Callable[[], BinaryIO]
+) -> Mix:
+    """Returns how each part is used, in the place of sources. parts: the partitions of the stream of each."""
+    found = {
+        part: sum(numbers["tokens"] for numbers in sums_by_source(streams).values()) for part, streams in parts.items()
+    }
+
+    def spilled(seed: int, begun: Mapping[str, Begun]) -> Mapping[str, BinaryIO]:
+        files = {part: scratch() for part in begun}
+        for part, file in files.items():
+            for stream in parts[part]:
+                file.write(_hashed(stream, seed).tobytes())
+        return files
+
+    return _mixture(found, weights, f"{where}: part", spilled, None)
+
+
+def _mixture(
+    found: Mapping[str, int],
+    weights: Weights,
+    where: str,
+    spilled: Callable[[int, Mapping[str, Begun]], Mapping[str, BinaryIO]],
+    before: Mix | None,
+) -> Mix:
+    """Returns how each source is used. found: tokens of each. where: what stands before the name of one in messages.
+
+    spilled: returns files with hash and tokens of documents of sources, without those that are used already.
+    """
     seed, begun = (weights.seed, {}) if before is None else (before.seed, before.ends)
     targets, ends = _targets(weights, found, where), {}
     for source, target in targets.items():
         was, available = begun.get(source, Begun()), found[source]
-        allowed = _allowed(target, available, was.tokens, weights, f"{where}: source {source!r}")
+        allowed = _allowed(target, available, was.tokens, weights, f"{where} {source!r}")
         ends[source] = _end_of(was, available, allowed)
-    spill = {source: scratch() for source, end in ends.items() if end.rest}
-    _spill(streams, seed, spill, {source: end.begun for source, end in ends.items()})
+    files = spilled(seed, {source: end.begun for source, end in ends.items() if end.rest})
     used = {}
     for source, end in ends.items():
-        threshold, others, reached = _chosen(spill[source], end.rest) if end.rest else (0, [], 0)
+        threshold, others, reached = _chosen(files[source], end.rest) if end.rest else (0, [], 0)
         others += [hash_ for hash_ in end.begun.others if hash_ >= threshold]
         threshold = max(threshold, end.begun.threshold)
         total = end.whole + reached
@@ -85,7 +122,7 @@ def _targets(weights: Weights, found: Mapping[str, int], where: str) -> dict[str
     asked: Mapping[str, float] = weights.tokens or weights.shares or {}
     asked = {source: share for source, share in asked.items() if share or source in found}
     if unknown := sorted(set(asked) - set(found)):
-        raise ConfigError(f"{where}: no document of a source named {unknown[0]!r}; valid: {', '.join(found) or 'none'}")
+        raise ConfigError(f"{where} {unknown[0]!r} has no document; valid: {', '.join(found) or 'none'}")
     if weights.tokens is not None:
         return {source: int(asked[source]) for source in found if source in asked}
     total = weights.total or sum(found[source] for source in asked)
@@ -136,13 +173,19 @@ def _spill(streams: Sequence[Partition], seed: int, files: Mapping[str, BinaryIO
     """Writes hash and tokens of every document of some sources, without those that are used already."""
     for stream in streams:
         names = stream.json(NAMES)["sources"]
-        table = np.empty(len(stream.array(LENGTHS)), _HASHED)
-        table["hash"], table["tokens"] = document_hashes(stream, seed), stream.array(LENGTHS)
+        table = _hashed(stream, seed)
         numbers = stream.array(DOCUMENTS)["source"]
         for number, name in enumerate(names):
             if name in files:
                 rows = table[numbers == number]
                 files[name].write(rows[~once_more(rows["hash"], begun[name].threshold, begun[name].others)].tobytes())
+
+
+def _hashed(stream: Partition, seed: int) -> NDArray[np.void]:
+    """Returns hash and tokens of the documents of a partition."""
+    table = np.empty(len(stream.array(LENGTHS)), _HASHED)
+    table["hash"], table["tokens"] = document_hashes(stream, seed), stream.array(LENGTHS)
+    return table
 
 
 def _chosen(file: BinaryIO, wanted: int) -> tuple[int, list[int], int]:
@@ -220,7 +263,7 @@ def in_keyed_order(hashes: NDArray[np.uint64], times: NDArray[np.int64]) -> NDAr
     copies = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
     if times.max(initial=0) <= 1:
         return np.arange(len(copies))
-    return np.argsort(_scrambled(np.repeat(hashes, times), copies.astype(np.uint64)), kind="stable")
+    return np.argsort(scrambled(np.repeat(hashes, times), copies.astype(np.uint64)), kind="stable")
 
 
 def mixed(documents: Documents, mix: Mix) -> Documents:
@@ -238,7 +281,7 @@ def mixed(documents: Documents, mix: Mix) -> Documents:
     return documents.picked(np.repeat(np.arange(len(documents)), times)[in_keyed_order(hashes, times)])
 
 
-def _scrambled(hashes: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def scrambled(hashes: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Returns another hash for each copy of a document (the finalizer of splitmix64)."""
     mixed_up: NDArray[np.uint64] = hashes + (copies + np.uint64(1)) * _GOLDEN
     mixed_up = (mixed_up ^ (mixed_up >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

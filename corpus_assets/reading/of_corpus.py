@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from corpus_assets import dataset_names as names
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.export.datasets import streamed_datasets
+from corpus_assets.export.datasets import stream_owners
 from corpus_assets.reading.errors import ReadingError
 from corpus_assets.reading.origins import Origin, RawRow
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
@@ -48,8 +48,8 @@ def tokenizer_of(corpus: Corpus, name: str) -> Tokenizer:
 def _tokenizer_asset(corpus: Corpus, name: str) -> str:
     """Returns the asset of a token stream's tokenizer; `ReadingError` if there is no such stream."""
     # A loop that reads ids alone would learn what a mask leaves out.
-    datasets = [one for one in streamed_datasets(corpus.settings.values["datasets"]) if not one.masked]
-    tokenizers = {dataset.stream: dataset.tokenizer for dataset in datasets if not dataset.mixed}
+    owners = [one for one in stream_owners(corpus.settings.values["datasets"]) if not one.masked]
+    tokenizers = {owner.stream: owner.tokenizer for owner in owners}
     if name not in tokenizers:
         valid = ", ".join(sorted(tokenizers)) or "none"
         raise ReadingError(f"{corpus.file} has no token stream {name!r}; valid: {valid}")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
-from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
+from corpus_assets.export.datasets import ExportedDataset, stream_owners, streamed_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of
 from corpus_assets.export.masked.long import LONG_DOCUMENT
@@ -20,6 +20,7 @@ from corpus_assets.tracing.kept_rows import not_built
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.step import Step
 from corpus_assets.tracing.tables import rows_of_id
+from resources.formats.token_streams import ORIGINS, STREAMS
 from resources.stage.partition import Partition
 
 MOST_ROWS = 20
@@ -30,11 +31,8 @@ Runs = list[dict[str, Any]]
 
 def streams_of(look: Look, rows_from: str) -> dict[str, ExportedDataset]:
     """Returns the token streams made from an asset, each with a dataset that defines it."""
-    found: dict[str, ExportedDataset] = {}
-    for dataset in streamed_datasets(look.corpus.settings.values["datasets"]):
-        if not dataset.mixed and dataset.rows_from == rows_from:
-            found.setdefault(dataset.streams[0], dataset)
-    return found
+    owners = stream_owners(look.corpus.settings.values["datasets"])
+    return {one.streams[0]: one for one in owners if not one.parts and one.rows_from == rows_from}
 
 
 def number_in_stream(stream: Partition, named: tuple[str, str, int], row: int, rank: int) -> int | None:
@@ -59,10 +57,44 @@ def number_in_stream(stream: Partition, named: tuple[str, str, int], row: int, r
 
 
 def exported(look: Look, asset: str, stream: Partition, number: int, copy: int | None) -> Iterator[Step]:
-    """Yields a step for each dataset in a trainer's format that is made of a stream. number: of the document in it."""
+    """Yields a step for each dataset in a trainer's format that is made of a stream. number: of the document in it.
+
+    Of a dataset of parts two: for its own stream, and for the files that are made of that.
+    """
     for dataset in streamed_datasets(look.corpus.settings.values["datasets"]):
         if is_export(dataset.values) and asset in dataset.streams:
             yield _step(look, dataset, stream, number, copy)
+        if any(part.stream == asset for part in dataset.parts):
+            yield from _in_parts(look, dataset, stream, number, copy)
+
+
+def _in_parts(look: Look, dataset: ExportedDataset, stream: Partition, number: int, copy: int | None) -> Iterator[Step]:
+    """Yields the steps of a dataset that a stream is a part of."""
+    asset, part = dataset.streams[0], stream.record.asset
+    only = None if any(one.of_files for one in dataset.parts if one.stream == part) else stream.key
+    made = look.partitions(asset) if only is None else [one for one in [look.partition(asset, only)] if one is not None]
+    if not made:
+        yield not_built(look, asset, only, copy)
+        return
+    pieces = [(one, found) for one in made if len(found := made_of_document(one, part, stream.key, number))]
+    for one, found in pieces:
+        yield stream_step(look, one, int(found[0]), copy)
+        yield _step(look, dataset, one, int(found[0]), copy)
+    if not pieces:
+        stale = next((words for one in made if (words := look.state(asset, one.key))), "")
+        reason, words = "not_in_mixture", "the weights of the dataset do not take it"
+        if not dataset.weights:
+            reason, words = LONG_DOCUMENT, "it has more ids than a row, or too few to learn one"
+        yield Step(asset, only, "dropped", words, reason, copy=copy, stale=stale)
+
+
+def made_of_document(stream: Partition, asset: str, key: str | None, number: int) -> NDArray[np.int64]:
+    """Returns the documents of a stream of parts that are made of a document of another stream."""
+    read = [tuple(one[:2]) for one in stream.json(STREAMS)]
+    if (asset, key) not in read:
+        return np.empty(0, np.int64)
+    rows = stream.array(ORIGINS)
+    return np.flatnonzero((rows["stream"] == read.index((asset, key))) & (rows["document"] == number))
 
 
 def _step(look: Look, dataset: ExportedDataset, stream: Partition, number: int, copy: int | None) -> Step:
@@ -143,6 +175,9 @@ def _windows(place: Place, start: int, stop: int) -> range:
 
 def _of_one_example(stream: Partition, number: int) -> NDArray[np.int64]:
     """Returns the documents of a stream that are made of the same example: masked ones may be several."""
+    if stream.has(ORIGINS):
+        origins = stream.array(ORIGINS)[["stream", "document"]]
+        return np.flatnonzero(origins == origins[number])
     rows = stream.array(DOCUMENTS)["row"]
     return np.flatnonzero(rows == rows[number]) if rows[number] != NOWHERE else np.array([number])
 

@@ -16,7 +16,7 @@ from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.config.datasets.token_files import reads_tokens
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Opened
-from corpus_assets.export.datasets import ExportedDataset, streamed_datasets
+from corpus_assets.export.datasets import ExportedDataset, stream_owners, streamed_datasets
 from corpus_assets.export.encoding import encoded
 from corpus_assets.export.format import Build, places_of
 from corpus_assets.export.texts.datasets import TextDataset
@@ -95,14 +95,11 @@ def groups_of(corpus: Corpus, files: Sequence[TokenFile]) -> Iterator[Group]:
         elif not is_export(values):
             name = values["name"]
             yield from groups_of_rows(corpus, Dataset(name, values), _made_by(files, _assets_of_rows(name)))
-    streams: set[str] = set()
     for exported in streamed_datasets(datasets):
         if is_export(exported.values):
             yield from _group_of_export(corpus, exported, _made_by(files, [dataset_names.tokens(exported.name)]))
-        if not exported.mixed and exported.stream not in streams:
-            streams.add(exported.stream)
-            asset = dataset_names.token_stream(exported.stream)
-            yield from _group_of_stream(corpus, exported, _made_by(files, [asset]))
+    for owner in stream_owners(datasets):
+        yield from _group_of_stream(corpus, owner, _made_by(files, [owner.streams[0]]))
 
 
 def _assets_of_rows(name: str) -> list[str]:
@@ -171,19 +168,29 @@ def _group_of_export(corpus: Corpus, dataset: ExportedDataset, files: Sequence[T
     chosen = [one for one in files if one.file.path in held]
     build = None if tokenizer is None else Build.of(dataset.name, dataset.section, tokenizer)
     read = partial(_exported_ids, corpus=corpus, dataset=dataset, build=build)
+    if chosen:
+        yield from _groups_by_part(corpus, dataset, tokenizer, chosen, read)
+
+
+def _groups_by_part(
+    corpus: Corpus, dataset: ExportedDataset, tokenizer: Tokenizer | None, files: Sequence[TokenFile], read: Read
+) -> Iterator[Group]:
+    """Yields files once for each way in which texts become ids in them."""
     parts = _parts(corpus, dataset)
-    cleaned = {repr(part.cleaning): part for part in parts}.values() if chosen else ()
-    for part in cleaned:
-        made_of = [found for one in parts for found in _made_of(one)]
-        yield Group(chosen, made_of, _of_documents(part, tokenizer), read, True)
+    made_of = [found for one in parts for found in _made_of(one)]
+    for part in {_way(part): part for part in parts}.values():
+        yield Group(files, made_of, _of_documents(part, tokenizer), read, True)
+
+
+def _way(part: ExportedDataset) -> str:
+    return repr((part.cleaning, part.name if part.masked else None))
 
 
 def _parts(corpus: Corpus, dataset: ExportedDataset) -> list[ExportedDataset]:
-    """Returns the datasets whose documents a dataset holds: those that a mix is made of, else itself."""
-    if not dataset.mixed:
-        return [dataset]
-    known = {one.streams[0]: one for one in streamed_datasets(corpus.settings.values["datasets"]) if not one.mixed}
-    return [known[stream] for stream in dataset.mixed]
+    """Returns the datasets whose documents a dataset holds: those that it is made of, else itself."""
+    made_of = dataset.mixed or tuple(part.stream for part in dataset.parts)
+    known = {one.streams[0]: one for one in stream_owners(corpus.settings.values["datasets"])} if made_of else {}
+    return [known[stream] for stream in made_of] or [dataset]
 
 
 def _made_of(dataset: ExportedDataset) -> list[tuple[str, bool]]:
@@ -192,10 +199,9 @@ def _made_of(dataset: ExportedDataset) -> list[tuple[str, bool]]:
 
 def _group_of_stream(corpus: Corpus, dataset: ExportedDataset, files: Sequence[TokenFile]) -> Iterator[Group]:
     """Yields the files of a token stream with ids."""
-    encode = _of_documents(dataset, _tokenizer(corpus, dataset.tokenizer, dataset.added_token))
+    tokenizer = _tokenizer(corpus, dataset.tokenizer, dataset.added_token)
     if chosen := [one for one in files if one.file.path.endswith(DATA)]:
-        read = partial(_stream_ids, corpus=corpus)
-        yield Group(chosen, _made_of(dataset), encode, read, True)
+        yield from _groups_by_part(corpus, dataset, tokenizer, chosen, partial(_stream_ids, corpus=corpus))
 
 
 def _group_of_texts(corpus: Corpus, dataset: TextDataset, files: Sequence[TokenFile]) -> Iterator[Group]:

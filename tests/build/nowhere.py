@@ -399,6 +399,26 @@ CASES: dict[Key, Case] = {
         "sft_texts",
         {"own/a.jsonl": PAIR},
     ),
+    ("Part", "dataset"): Case(
+        {**source(), "datasets": [{"name": "mix", "format": "parquet", "parts": {"a": {"dataset": NOWHERE}}}]},
+        ("nowhere",),
+    ),
+    ("MixedDataset", "separator_token"): Case(
+        {
+            **source(),
+            "datasets": [
+                {
+                    "name": "mix",
+                    "format": "parquet",
+                    "tokenizer": {**TOK},
+                    "parts": {"a": {"input": "train"}},
+                    "separator_token": NOWHERE,
+                }
+            ],
+        },
+        ("datasets.mix.separator", "'nowhere'"),
+        "mix_masked_token_stream",
+    ),
     ("AmberSet", "datasets"): Case(
         {
             **source(),
@@ -456,6 +476,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
+        "MixedDataset.parts",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),
     },
     "how something is read, written or reached": {

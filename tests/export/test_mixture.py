@@ -104,7 +104,7 @@ def test_shares_of_a_csv_and_a_source_that_is_not_there(tmp_path: Path) -> None:
     write_config(tmp_path, {"datasets": [{**DATASET, "weights": {"shares": "mix.csv"}}]})
     corpus = opened(tmp_path)
     (failed,) = drive(corpus, corpus.graph.select(["+mix_manifest"])).failed
-    assert "no document of a source named 'booksy'; valid: books, notes, web" in failed
+    assert "source 'booksy' has no document; valid: books, notes, web" in failed
 
 
 def test_a_source_that_may_be_empty_is_passed_over_with_a_note(tmp_path: Path) -> None:

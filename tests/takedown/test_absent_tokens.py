@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,10 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "rows": "messages",
         "input": {"location": "raw/chats", "messages_key": "m"},
     }
-    datasets = [train, shuffled, pairs, exported, texts, chats]
+    masked = {**deepcopy(pairs), "name": "masked", "format": "parquet"}
+    made_of = {"web": {"input": "decontaminated_train"}, "sft": {"dataset": "masked"}}
+    parts = {"name": "parts", "format": "arrow", "sequence_length": 128, "parts": made_of}
+    datasets = [train, shuffled, pairs, exported, texts, chats, masked, parts]
     changes = {**REMOVE, "datasets": datasets, "split.holdout": 0}
     folder = write_small(tmp_path_factory.mktemp("takedown"), changes)
     write_raw(folder, "books/one.jsonl", rows_with_a_shared_passage())
@@ -107,6 +111,9 @@ def rebuilt_with_old_tokens(work: Work, asset: str, line: str) -> Record:
         ("mixed_tokens", raw_rows()["web/b.jsonl.zst"][3]["id"], raw_rows()["web/b.jsonl.zst"][3]["id"]),
         ("pairs_tokens", "qa-2", "qa-2"),
         ("exported_tokens", raw_rows()["web/b.jsonl.zst"][3]["id"], raw_rows()["web/b.jsonl.zst"][3]["id"]),
+        ("parts_tokens", raw_rows()["web/b.jsonl.zst"][3]["id"], raw_rows()["web/b.jsonl.zst"][3]["id"]),
+        ("parts_masked_token_stream", *[raw_rows()["books/three.jsonl"][3]["id"]] * 2),
+        ("parts_tokens", "qa-1", "qa-1"),
         ("decontaminated_train_token_stream", *[raw_rows()["books/three.jsonl"][3]["id"]] * 2),
     ],
 )
@@ -145,7 +152,7 @@ def test_a_person_is_told_file_row_and_document(work: Work) -> None:
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1
     assert f"{forged.files[0].path} row 2: id 'qa-2'" in done.stdout
-    assert "2 texts of raw documents looked for in" in done.stdout
+    assert "4 texts of raw documents looked for in" in done.stdout
 
 
 def test_a_passage_that_kept_documents_have_too_is_no_alarm(work: Work) -> None:
@@ -184,7 +191,7 @@ def test_texts_too_short_to_be_looked_for_are_counted(work: Work) -> None:
     assert not drive(opened(work.folder)).failed
     code, found = verify(work.folder)
     assert (code, found["texts"]) == (0, 1)
-    assert found["too_short"] == 7  # once for each dataset, and for the token stream
+    assert found["too_short"] == 13  # once for each dataset and token stream, of parts once for each
 
 
 def test_raw_files_that_cannot_be_read_leave_the_proof_open(work: Work) -> None:

@@ -13,7 +13,7 @@ from corpus_assets.cli.console import output, print_json
 from corpus_assets.config.datasets.exports import HDF5
 from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.export.datasets import exported_datasets, streamed_datasets
+from corpus_assets.export.datasets import exported_datasets, stream_owners
 from corpus_assets.export.format import LEARNED, ids_in_files, totals_of
 from corpus_assets.export.token_stream import sums_by_source
 from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics
@@ -87,8 +87,7 @@ def _built(corpus: Corpus, planner: Planner, asset: str) -> tuple[list[Partition
 
 
 def _streams(corpus: Corpus, planner: Planner) -> Iterator[Counted]:
-    found = streamed_datasets(corpus.settings.values["datasets"])
-    for asset in dict.fromkeys(stream for dataset in found for stream in dataset.streams):
+    for asset in (one.streams[0] for one in stream_owners(corpus.settings.values["datasets"])):
         made, _ = _built(corpus, planner, asset)
         for source, numbers in sums_by_source(made).items():
             yield Counted(asset, source, numbers["documents"], numbers["text_bytes"], numbers["tokens"])

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from corpus_assets.config.datasets.cerebras_names import clear_names, mode_named, without_unread
 from corpus_assets.config.datasets.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
-from corpus_assets.config.datasets.masked import MASKED, is_masked
+from corpus_assets.config.datasets.masked import MASKED, MIXED, is_masked
 from corpus_assets.config.datasets.masked_modes import AnyMaskedRows
 from corpus_assets.config.datasets.modes import SECTIONS, AnyRows, LMDataset
 from corpus_assets.config.datasets.text_exports import TEXT, TextExport, is_text
@@ -20,6 +20,12 @@ def _named(entry: Any) -> Any:
     """Returns an entry of `datasets` with our names and a mode, on top of the values of its profile."""
     if not isinstance(entry, dict):
         return entry
+    if "parts" in entry:
+        entry = {"mode": MIXED, **entry}
+        if entry["mode"] != MIXED:
+            raise ValueError(f"mode is {entry['mode']!r}; valid with parts: none")
+        if not is_masked(entry):
+            raise ValueError(f"format is {entry.get('format')!r}; valid with parts: {', '.join(MASKED)}")
     if is_masked(entry):
         return entry
     if is_export(entry):

@@ -65,12 +65,12 @@ def mix_problems(datasets: Sequence[Any]) -> Iterator[str]:
             elif part.weights is not None:
                 yield f"datasets: {mix.name!r} mixes {name!r}, whose weights it cannot keep: it reads its token stream"
             elif isinstance(part.input, str):
-                if other := next((one for split, one in splits.items() if _overlap(split, part.input)), None):
+                if other := next((one for split, one in splits.items() if overlap(split, part.input)), None):
                     yield f"datasets: {mix.name!r} mixes {other!r} and {name!r}, which hold the same documents"
                 splits[part.input] = name
 
 
-def _overlap(split: str, other: str) -> bool:
+def overlap(split: str, other: str) -> bool:
     """Returns whether two splits have documents in common: the same, or one made of the other."""
     made_of = {"decontaminated_train": "train", "validation": "holdout", "test": "holdout"}
     return split == other or made_of.get(split) == other or made_of.get(other) == split

@@ -5,7 +5,7 @@ documents; these options say in which files, rows and columns they leave.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args
 
 from pydantic import Field
 from typing_extensions import override
@@ -15,6 +15,8 @@ from corpus_assets.config.section import Bytes, Section
 
 MaskedFormat = Literal["parquet", "arrow", "megatron_bridge", "mds", "olmo"]
 MaskedMode = Literal["chat", "fim", "summarization", "summarization_vsl"]
+MIXED: Final = "mixed"
+"""What stands in the place of a mode where a dataset has parts."""
 Unit = Literal["row", "document"]
 Column = Literal["input_ids", "labels", "attention_mask", "position_ids", "seq_lengths", "loss_mask"]
 ReaderName = Literal["trl", "transformers", "axolotl", "llama_factory"]
@@ -95,7 +97,7 @@ class MaskedExport(MaskedOptions, Export):
     most_ids = 2**31
 
     separator: Separator = "none"
-    mode: MaskedMode
+    mode: MaskedMode | Literal["mixed"]
     sequence_length: int
 
     @property
@@ -280,7 +282,12 @@ def format_of(section: type[Export]) -> str:
 
 def is_masked(entry: Mapping[str, Any]) -> bool:
     """Returns whether an entry of `datasets` holds documents with a loss mask in a format of trainers."""
-    return entry.get("mode") in MODES and entry.get("format") in MASKED
+    return entry.get("mode") in (*MODES, MIXED) and entry.get("format") in MASKED
+
+
+def has_parts(entry: Mapping[str, Any]) -> bool:
+    """Returns whether an entry of `datasets` is made of the token streams of others."""
+    return entry.get("mode") == MIXED
 
 
 def longest(entry: Mapping[str, Any]) -> int:

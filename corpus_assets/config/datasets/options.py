@@ -153,6 +153,7 @@ class Texts(Learned):
     """Rows of texts: documents of the corpus, or texts in files of the dataset's own."""
 
     shape = "text"
+    weighs_files: ClassVar[bool] = False
 
     input: TextInput = Field("decontaminated_train", description="a split of the corpus, or files of its own")
     weights: Weights | None = Field(None, description="with a split: tokens by source (docs/exports.md)")
@@ -183,7 +184,7 @@ class Texts(Learned):
         if isinstance(self.input, TokenFiles):
             yield from self.input.problems()
             yield from with_texts(self, _TEXTS_ONLY)
-        if self.weights is not None and not isinstance(self.input, str):
+        if self.weights is not None and not isinstance(self.input, str) and not self.weighs_files:
             yield "weights go with a split of the corpus; files of its own are weighed in a trainer's format only"
 
     @property

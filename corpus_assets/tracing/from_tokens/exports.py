@@ -1,6 +1,7 @@
 """Finds the document of a token in a file of a trainer's format, by the place of its units in the token stream."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, places_of
 from corpus_assets.export.mixture import mix_of
 from corpus_assets.export.registry import format_of
-from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
+from corpus_assets.export.token_stream import DATA, DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, order_of, origin, shard_of
 from resources.errors import ConfigError, NotBuiltError
+from resources.formats.token_streams import ORIGINS, STREAMS
 from resources.stage.partition import Partition
 
 AROUND = 48
@@ -68,12 +70,13 @@ def trace_export(corpus: Corpus, name: str, file: str, row: int, position: int) 
     inside = id_ + position - int(ends[found] - documents.sizes[found]) - int(documents.heads[found])
     real = 0 <= inside < documents.lengths[found]
     number = int(documents.numbers[found])
-    lengths = stream.array(LENGTHS)
-    start = int(lengths[:number].sum(dtype=np.int64))
-    ids = documents.data[start : start + int(lengths[number])]
-    place = int(documents.starts[found]) - start + min(max(inside, 0), int(documents.lengths[found]))
-    decode = tokenizer.decode
+    place = int(documents.starts[found]) + min(max(inside, 0), int(documents.lengths[found]))
     table = StreamTable(corpus, stream)
+    of, first, place = table.traced_back(number, place - table.start(number))
+    ids, decode = of.ids(first), tokenizer.decode
+    if of is not table:  # There the separators of texts are ids.
+        real = 0 <= place < len(ids)
+        place = min(max(place, 0), len(ids))
     return Traced(
         origin=table.origin(number),
         copy=table.copy(number),
@@ -168,6 +171,7 @@ class StreamTable:
         self._corpus = corpus
         self._stream = stream
         self._rows = stream.array(DOCUMENTS)
+        self._origins = stream.array(ORIGINS) if stream.has(ORIGINS) else None
         self._ids = stream.array(IDS)
         self._names = stream.json(NAMES)
 
@@ -178,8 +182,33 @@ class StreamTable:
         identifier = self._ids[start : int(row["id_end"])].tobytes().decode("utf-8", "surrogatepass")
         return self._names["sources"][row["source"]], identifier
 
+    def start(self, number: int) -> int:
+        """Returns where in the ids of the stream a document begins."""
+        return int(self._stream.array(LENGTHS)[:number].sum(dtype=np.int64))
+
+    def ids(self, number: int) -> NDArray[Any]:
+        """Returns the ids of a document."""
+        start = self.start(number)
+        found: NDArray[Any] = self._stream.array(DATA)[start : start + int(self._stream.array(LENGTHS)[number])]
+        return found
+
+    def traced_back(self, number: int, place: int) -> "tuple[StreamTable, int, int]":
+        """Returns the stream that a document was read from, its number there, and which of its ids one of them is.
+
+        place: of the id in the document. Below 0 or beyond the end: it is a separator.
+        """
+        if self._origins is None:
+            return self, number, place
+        row = self._origins[number]
+        asset, key, separators = self._stream.json(STREAMS)[int(row["stream"])]
+        of = StreamTable(self._corpus, built(self._corpus, asset, key))
+        return of, int(row["document"]), place + int(row["begin"]) - separators
+
     def origin(self, number: int) -> Origin:
         """Returns where a document comes from."""
+        if self._origins is not None:
+            of, first, _ = self.traced_back(number, 0)
+            return of.origin(first)
         source, identifier = self.named(number)
         row, key = self._rows[number], self._stream.key or ""
         if row["row"] != NOWHERE:

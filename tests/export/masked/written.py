@@ -62,7 +62,7 @@ class Made(NamedTuple):
     folder: Path
     files: Files
     build: Build[Any]
-    records: Sequence[FileRecord]
+    records: Sequence[FileRecord] = ()
 
     def finish(self) -> None:
         """Writes what is about all files, such as an index, as the manifest of a dataset does."""

@@ -12,6 +12,7 @@ import yaml
 
 from tests.export.exported import encoded, exported, manifest_of, stream_of, tokenizer_of
 from tests.export.readers.environments import block, blocks, needs, run
+from tests.export.readers.trained import falls
 from tests.export.test_mds import cut
 
 NAME = "arrays"
@@ -27,10 +28,6 @@ def made(folder: Path, page: str) -> tuple[Any, int]:
     assert eos is not None
     (folder / "CORPUS").symlink_to(folder / "corpus", target_is_directory=True)
     return corpus, eos
-
-
-def falls(losses: list[float]) -> bool:
-    return losses[-1] < losses[0] * 0.9
 
 
 @pytest.mark.parametrize("name", [needs(NAME)])

@@ -1,16 +1,20 @@
 """Megatron-Bridge's own reader over our packed rows: what it learns, after what."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.export.exported import folder_of, tokenizer_of
+from tests.build.small import opened
+from tests.export.exported import tokenizer_of
 from tests.export.masked import rules
-from tests.export.masked.product import CHAT, LENGTH, built, dataset, of_hdf5
+from tests.export.masked.product import of_hdf5
 from tests.export.masked.written import GOLDEN, write
-from tests.export.readers.environments import needs, run
+from tests.export.readers.conftest import ORACLE
+from tests.export.readers.environments import PAGES, needs, run
+from tests.export.readers.trained import falls
 
 NAME = "megatron-lm"
 NOT_THERE = "megatron-bridge 0.6.2, which reads Parquet, needs Python 3.12"
@@ -47,13 +51,17 @@ def test_the_golden_pack(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [needs(NAME)])
-def test_conversations_are_learned_as_in_hdf5(tmp_path: Path, name: str) -> None:
-    corpus = built(tmp_path, dataset("hdf5", CHAT), dataset("masked", CHAT, format="megatron_bridge"))
-    eos = tokenizer_of(corpus).eos_id
+def test_conversations_of_the_page_are_learned_as_in_hdf5(corpus_of: Callable[[str], Path], name: str) -> None:
+    folder = corpus_of(NAME)
+    eos = tokenizer_of(opened(folder)).eos_id
     assert eos is not None
-    found = read(name, tmp_path, folder_of(tmp_path, "masked"), LENGTH, eos)
-    assert learned(found["rows"]) == of_hdf5(tmp_path, "hdf5")
-    assert found["losses"][-1] < found["losses"][0] * 0.9
+    assert (
+        'packed_train_data_path="CORPUS/exports/sft")`, with `packed_sequence_size` 4096'
+        in (PAGES / f"{NAME}.md").read_text()
+    )
+    found = read(name, folder, Path("CORPUS/exports/sft"), 4096, eos)
+    assert learned(found["rows"]) == of_hdf5(folder, ORACLE)
+    assert falls(found["losses"])
 
 
 @pytest.mark.parametrize("name", [needs(NAME)])

@@ -1,6 +1,7 @@
 """OLMo-core over our token files, and over those with masks."""
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,14 @@ import numpy as np
 import pytest
 import yaml
 
+from tests.build.small import opened
 from tests.export.exported import exported, stream_of, tokenizer_of
 from tests.export.masked import rules
-from tests.export.masked.product import CHAT, LENGTH, built, dataset, of_hdf5
+from tests.export.masked.product import of_hdf5
 from tests.export.masked.written import GOLDEN, write
+from tests.export.readers.conftest import ORACLE
 from tests.export.readers.environments import block, blocks, needs, run
+from tests.export.readers.trained import falls
 from tests.export.test_mds import cut
 
 NAME = "olmo-core"
@@ -60,18 +64,18 @@ def test_windows_are_our_ids_and_every_epoch_has_all_of_them(tmp_path: Path, nam
     assert [row for _, rows in found["epoch"] for row in rows] == [windows[number] for number in seen]
     assert found["rows"] == 2 * len(seen)
     assert "did you forget to call 'reshuffle()'" in found["without"]
-    assert found["losses"][-1] < found["losses"][0] * 0.9
+    assert falls(found["losses"])
 
 
 @pytest.mark.parametrize("name", [needs(NAME)])
-def test_packed_rows_learn_what_is_learned_in_hdf5(tmp_path: Path, name: str) -> None:
-    corpus = built(tmp_path, dataset("hdf5", CHAT), dataset("sft", CHAT, format="olmo"))
-    tokenizer = tokenizer_of(corpus)
+def test_packed_rows_of_the_page_learn_what_is_learned_in_hdf5(corpus_of: Callable[[str], Path], name: str) -> None:
+    folder = corpus_of(NAME)
+    tokenizer = tokenizer_of(opened(folder))
     assert tokenizer.eos_id is not None
-    code = numbered(block(NAME, "python", PACKED), tokenizer.vocab_size, tokenizer.eos_id, n4096=str(LENGTH))
-    found = run(name, "olmo_core", {"block": code}, tmp_path)
-    assert learned(found["rows"]) == of_hdf5(tmp_path, "hdf5")
-    assert found["losses"][-1] < found["losses"][0] * 0.9
+    code = numbered(block(NAME, "python", PACKED), tokenizer.vocab_size, tokenizer.eos_id)
+    found = run(name, "olmo_core", {"block": code}, folder)
+    assert learned(found["rows"]) == of_hdf5(folder, ORACLE)
+    assert falls(found["losses"])
 
 
 HOSTILE: list[rules.Document] = [([11, 99, 13, 14], [0, 0, 1, 0]), ([21, 22, 23], [0, 0, 1]), ([31, 32], [0, 1])]

@@ -25,7 +25,8 @@ PAGE = "hugging-face"
 CODE = {
     "windows": block(PAGE, "python", "SFTConfig(max_length=None)"),
     "documents": block(PAGE, "python", "bfd_split"),
-    "rows": block(PAGE, "python", "padding_free=True"),
+    "packed": block(PAGE, "python", "exports/hf_rows"),
+    "rows": block(PAGE, "python", 'exports/sft"'),
 }
 environment = pytest.mark.parametrize("name", [needs("hugging-face")])
 Corpora = Callable[[str], Path]
@@ -40,9 +41,10 @@ def test_every_window_reaches_the_model(corpus_of: Corpora, name: str) -> None:
 
 
 @environment
-def test_every_document_reaches_the_model_packed(corpus_of: Corpora, name: str) -> None:
+@pytest.mark.parametrize("code", ["documents", "packed"])
+def test_every_document_reaches_the_model_packed(corpus_of: Corpora, name: str, code: str) -> None:
     folder = corpus_of(PAGE)
-    found = run(name, "trainers", {"code": CODE["documents"]}, folder)
+    found = run(name, "trainers", {"code": CODE[code]}, folder)
     assert split(found["batches"]) == sorted(documents_of(folder))
     assert falls(found["losses"])
 

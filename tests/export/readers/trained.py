@@ -34,8 +34,8 @@ def windows_of(folder: Path, length: int) -> list[list[int]]:
 def documents_of(folder: Path) -> list[list[int]]:
     """The documents of the corpus of a page, with end-of-text."""
     corpus = opened(folder)
-    eos = tokenizer_of(corpus).eos_id
-    return [[*ids, eos] for documents in encoded(corpus).values() for ids in documents]
+    tail = [id_ for id_ in (tokenizer_of(corpus).eos_id,) if id_ is not None]
+    return [[*ids, *tail] for documents in encoded(corpus).values() for ids in documents]
 
 
 def rows_of(batches: Iterable[dict[str, Any]], key: str = "input_ids") -> list[list[int]]:

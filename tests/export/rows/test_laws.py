@@ -55,7 +55,7 @@ def write(folder: Path, documents: Documents, **options: Any) -> Made:
             assert _joined(known.read(file, build)) == _joined(_expected(place, held.blocks(np.uint32)))
         learned = LearnedReader(known.cut(documents, section), in_part=False)
         assert _joined(known.targets(stored, place.path, build)) == _joined(_expected(place, learned.blocks()))
-    return Made(folder / "exports" / "made", files, build)
+    return Made(folder / "exports" / "made", files, build, task.files)
 
 
 def whole(documents: Documents) -> list[list[int]]:
