@@ -46,6 +46,8 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION = "1"
+PIECES_FOR_BRIDGE = "2"
+"""That of rows of parts for Megatron-Bridge, whose texts may have an id more than positions."""
 PACKED_MANIFEST = "2"
 """That of manifests that say how full rows are."""
 
@@ -273,6 +275,7 @@ def _documents_stage(dataset: ExportedDataset) -> Stage:
 
 def _files_stage(dataset: ExportedDataset) -> Stage:
     known = dataset.format
+    bridge = dataset.parts and dataset.values["format"] == "megatron_bridge"
     if dataset.together or known.spread:
         reads = tuple(every(stream, by_path=True) for stream in dict.fromkeys(dataset.streams))
         partitioning = Partitioning.CHUNK if known.spread else Partitioning.NONE
@@ -284,7 +287,7 @@ def _files_stage(dataset: ExportedDataset) -> Stage:
         description=f"{known.words} made from {dataset.rows_from}.",
         partitioning=partitioning,
         compute=partial(_files, dataset=dataset),
-        code_version=CODE_VERSION,
+        code_version=PIECES_FOR_BRIDGE if bridge else CODE_VERSION,
         io="records",
         inputs=(*reads, same(dataset.tokenizer), *(() if dataset.parts else _mixed_by(dataset))),
         parameters=() if dataset.shard_set and not known.spread else known.parameters,
