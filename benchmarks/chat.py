@@ -7,7 +7,6 @@ The process that renders counts too. `mb_per_cpu_s` is what one more MB costs, t
 conversations, if it is installed; it makes no rows.
 """
 
-import gc
 import json
 import os
 import tempfile
@@ -33,6 +32,7 @@ from corpus_assets.tokenize.modes.chat.chat import chat_control, chat_vsl_rows
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from resources.formats.examples import Example
+from resources.processes.collector import calm_collector
 
 MEGABYTES, QUICK_MEGABYTES = (4, 20), (1, 3)
 TURN, TURNS = 1000, 4
@@ -96,7 +96,7 @@ def measure(quick: bool) -> dict[str, Any]:
     texts = load_texts(max(megabytes))[0]
     tokenizer = measured_tokenizer()
     small, large = (conversations(texts, size * 10**6) for size in megabytes)
-    gc.freeze()  # A build reads conversations one by one; here they all lie in memory.
+    calm_collector()  # As workers do.
     rows_seconds(small[:50], tokenizer)  # Kernels, libraries and the process that renders.
     spent = [min(rows_seconds(given, tokenizer) for _ in range(2)) for given in (small, large)]
     sizes = [sum(map(_bytes, given)) / 1e6 for given in (small, large)]

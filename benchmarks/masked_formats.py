@@ -1,9 +1,9 @@
 """Masked documents in files beside the same ids alone: `python -m benchmarks.masked_formats [--quick] [--json]`.
 
 The conversations of `benchmarks.chat` as ids, and what is learned of them, written by the functions of the formats with
-default options, in turns; the best of several rounds counts. Beside each masked format stands the plain format that it
-goes to with the same bytes around the ids: Parquet, MDS, or token files. `<format>_mids_per_cpu_s`: millions of ids per
-CPU-second. `<format>_ratio`: CPU seconds over those of the plain format.
+default options, in turns; the best of several rounds counts. Beside each masked format stands the plain one of the same
+name, and Parquet beside Megatron-Bridge. `<format>_mids_per_cpu_s`: millions of ids per CPU-second. `<format>_ratio`:
+CPU seconds over those of the plain format.
 """
 
 import os
@@ -45,7 +45,7 @@ LENGTH = 4096
 PLAIN: Mapping[str, str] = {
     "parquet": "parquet",
     "parquet_trl": "parquet",
-    "arrow": "parquet",
+    "arrow": "arrow",
     "megatron_bridge": "parquet",
     "mds": "mds",
     "olmo": "olmo",

@@ -110,9 +110,9 @@ ids per CPU-second. `copy` is numpy copying the same bytes in order.
 
 `python -m benchmarks.masked_formats`: conversations as ids, and what is learned of them, written by the functions of
 the formats with default options, in millions of ids per CPU-second. `ratio` is CPU seconds over those of the same ids
-alone (`plain`) in Parquet, in MDS or in token files. Rows in Parquet have three columns as long as the ids by default,
-and `parquet trl` has two; what Arrow's writer needs for each column of lists is most of their cost. A sample of MDS is
-JSON of the ids in decimal, one and a half times as many bytes as four for each id.
+alone (`plain`), in the same format or, for Megatron-Bridge, in Parquet. Packed rows in Parquet have three columns as
+long as the ids by default, and `parquet trl` has two; most of the cost of each is what Arrow's writer needs for any
+column of lists. A sample of MDS is JSON of the ids in decimal, one and a half times as many bytes as four for each id.
 
 {masked_formats}
 
@@ -145,7 +145,7 @@ the sample corpus needs, of all kernels, and of the functions that take longest,
 `python -m benchmarks.small_datasets` builds chat datasets of one to three conversations, each with files and a
 tokenizer of its own and one of three templates in turn, with compiled kernels: wall seconds, and CPU seconds of all
 processes. `cpu ms per dataset` is the CPU time of one more. `large` is with tokenizers of 50,000 tokens. Most of their
-cost is to load each of them: before the build, into the store, for rows, and for `data_params.json`.
+cost is to load each of them: before the build, into the store, and for rows.
 
 {small_datasets}
 

@@ -29,10 +29,10 @@ from corpus_assets.export.hooks import (
 )
 from corpus_assets.export.masked.figures import row_figures, shown
 from corpus_assets.export.masked.long import LONG_DOCUMENT
-from corpus_assets.export.masked.mixed import Rules, mixed_stream
-from corpus_assets.export.masked.parts import PartsHooks, require_one_tokenizer, text_build, tokenizers
 from corpus_assets.export.masked.stream import NOTHING_LEARNED, masked_stream
 from corpus_assets.export.mixture import MIXTURE, mix_of, mixture, mixture_of_parts
+from corpus_assets.export.parts.hooks import PartsHooks, require_one_tokenizer, text_build, tokenizers
+from corpus_assets.export.parts.stream import Rules, mixed_stream
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from corpus_assets.export.weights.shares import shares_of

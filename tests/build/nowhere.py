@@ -265,6 +265,9 @@ CASES: dict[Key, Case] = {
     ("Weights", "tokens"): Case(
         exported(format="megatron", weights={"tokens": {NOWHERE: 9}}), ("'nowhere'", "valid: web")
     ),
+    ("Weights", "after"): Case(
+        exported(format="megatron", weights={"shares": {"web": 1}, "after": NOWHERE}), ("'nowhere'", "weights.after")
+    ),
     ("OwnFiles", "location"): Case(own("lm", location=NOWHERE), (NOWHERE,), "sft_examples"),
     ("OwnFiles", "glob"): Case(
         own("lm", glob=["*", "nowhere/*"]),

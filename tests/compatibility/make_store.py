@@ -28,7 +28,8 @@ _LEFT_OUT = {
     "prose": {"raw"},
     "web": {"amber-mix"},
     "files": {"chat-axolotl", "pairs-completion", "pairs-start", "packed-lpfhp", "chat-kept", "rows-drawn", "dpo-kept"}
-    | {"rows-over-files-shuffled", "turns-cerebras", "pairs-end"},
+    | {"rows-over-files-shuffled", "turns-cerebras", "pairs-end", "parts", "parquet-rows"}
+    | {"text-table", "pairs-cerebras", "rows-cerebras", "rows-shuffled"},
 }
 """Entries by corpus that a sample cannot have, that need more documents than it leaves, or that resemble others."""
 

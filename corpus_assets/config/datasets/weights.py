@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from corpus_assets.config.naming import SOURCE
+from corpus_assets.config.naming import DATASET, SOURCE
 from corpus_assets.config.section import LocalPath, Section, Share
 
 Weight = Annotated[Share, Field(ge=0, allow_inf_nan=False)]
@@ -36,7 +36,7 @@ class Weights(Section):
         "fail", description="a source that would be used more often fails the dataset, or is limited to `max_epochs`"
     )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of the choice and order of documents")
-    after: str | None = Field(
+    after: Annotated[str | None, DATASET] = Field(
         None,
         description="a dataset before this one, with weights and of the same texts: each source goes on where that "
         "dataset left it; `max_epochs` counts its uses too, and its seed is used",

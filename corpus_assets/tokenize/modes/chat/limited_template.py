@@ -18,7 +18,7 @@ from resources.processes.limited_work import Limits
 LIMITS = Limits()
 MAX_OVER_LIMIT = 10
 """Most conversations of a partition that may exceed the limits; with more the template would take for ever."""
-_BLOCK = 1 << 19
+_BLOCK = 1 << 20
 _CONVERSATION = 1 << 10  # The overhead of rendering a conversation, in characters.
 _SERVER = "corpus_assets.tokenize.modes.chat.template_server"
 _ANSWERS = msgspec.json.Decoder(list[Answered])

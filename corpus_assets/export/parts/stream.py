@@ -1,9 +1,9 @@
 """The token stream of a dataset of parts: documents of other token streams, as often as each part is used.
 
-A partition is a masked token stream (`stream.py`), and beside it `ORIGINS`. Documents of a part that is made of a split
-stay in their chunk; those of files, and each use of one, go to the chunk that a keyed hash says. Documents lie in keyed
-order, so that parts are mixed and uses of the same document lie apart. Texts get their separators here, and are at most
-as long as a row; of masked documents nothing is changed.
+A partition is a masked token stream (`masked/stream.py`), and beside it `ORIGINS`. Documents of a part that is made of
+a split stay in their chunk; those of files, and each use of one, go to the chunk that a keyed hash says. Documents lie
+in keyed order, so that parts are mixed and uses of the same document lie apart. Texts get their separators here, and
+are at most as long as a row; of masked documents nothing is changed.
 """
 
 from collections import Counter

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.export.datasets import Part
 from corpus_assets.export.masked.documents import MASK
-from corpus_assets.export.masked.mixed import Rules, mixed_stream
+from corpus_assets.export.parts.stream import Rules, mixed_stream
 from corpus_assets.export.token_stream import DATA, DOCUMENT, DOCUMENTS, IDS, LENGTHS, NAMES
 from corpus_assets.export.weights.uses import Mix, Used
 from resources.formats.token_streams import ORIGIN, ORIGINS, STREAMS

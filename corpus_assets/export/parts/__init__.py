@@ -1,0 +1,1 @@
+"""Token streams that are made of those of other datasets."""
