@@ -7,7 +7,7 @@ _WORDS = ("units.split_words",)
 _PARAGRAPHS = ("units.split_paragraphs",)
 _C4 = ("lines.measure_lines", "terms.find_terms")
 _GOPHER = ("gopher.measure_text",)
-_SEGMENTS = ("units.strip_parts", "word_breaks.count_segments")
+_SEGMENTS = ("units.strip_parts", "word_breaks.boundaries.count_segments")
 _FOUND = ("pii.find_addresses", "pii.find_phones", "pii.find_emails")
 _BY_PARAGRAPH = (
     *("cld2_paragraph_v2", "cld2_en_paragraph_v2", "cld2_en_paragraph_with_doc_score_v2"),

@@ -1,6 +1,7 @@
 """No stage and no tagger calls a kernel that it does not name, or one with types that are not compiled ahead."""
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -29,6 +30,7 @@ from tests.house import sources
 pytestmark = pytest.mark.slow
 CHAINED = {**DATASETS[3], "name": "nearest", "packing": "nearest_previous"}
 EXPORTED = [*map(exported_dataset, FORMATS), {**exported_dataset("amber"), "name": "unwrapped", "wrap": False}]
+MASKED = [{**deepcopy(DATASETS[8]), "name": f"masked-{name}", "format": name} for name in ("mds", "olmo")]
 DEDUPLICATIONS: list[dict[str, Any]] = [
     {"minhash.family": "affine32", "dedup.verify": "exact", "dedup.guard.action": "report"},
     {"minhash.family": "legacy", "dedup.verify": "signature", "dedup.guard.action": "off"},
@@ -90,7 +92,7 @@ def built(kernels: dict[str, Any], folder: Path, *selected: str) -> Calls:
 def test_stages_call_what_they_name(tmp_path: Path, kernels: dict[str, Any]) -> None:
     write_own(tmp_path)
     entries = {"dedupers": DEDUPERS, "benchmarks": [FACTS]}
-    write_small(tmp_path, {**CHANGES, "datasets": [*DATASETS, CHAINED, *EXPORTED], **entries})
+    write_small(tmp_path, {**CHANGES, "datasets": [*DATASETS, CHAINED, *EXPORTED, *MASKED], **entries})
     write_items(tmp_path, "facts/test.jsonl", [{"id": str(n), "text": prose(n, n)} for n in range(8, 40)])
     write_raw(tmp_path, "books/accents.jsonl", [{"id": f"é{n}", "text": f"Élan, {prose(n)}"} for n in range(8)])
     reached = built(kernels, tmp_path)
