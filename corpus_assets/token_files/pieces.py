@@ -58,10 +58,9 @@ class TokenSource:
         return TokenFile(self.opener(name), printable(path))
 
     def open_ending(self, suffix: str) -> "TokenFile":
-        """Opens the file whose name ends so; there must be one."""
-        if self.first.endswith(suffix):
-            return self.open()
-        return self.open(next(name for name in self.members if name.endswith(suffix)))
+        """Opens the file whose name ends so; of a pair with one half alone the first file, which says why that is."""
+        found = (name for name in self.members if name.endswith(suffix))
+        return self.open("" if self.first.endswith(suffix) else next(found, ""))
 
 
 class TokenFile:

@@ -21,6 +21,7 @@ from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS,
 from corpus_assets.tokenize.encode.attempts import slower_notes, with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.given_ids import holds_ids, ids_of
+from corpus_assets.tokenize.modes.chat.chat import OWN_TEXTS
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
@@ -277,13 +278,15 @@ def _count(task: Task, statistics: Statistics) -> None:
 
 
 def count_discarded(task: Task, statistics: Statistics) -> None:
-    """Counts what gives no row, by reason, and the keys that nothing reads."""
+    """Counts what gives no row, by reason, the keys that nothing reads, and answers that are learned apart."""
     for reason, count in statistics.discarded_documents.items():
         task.drop(reason, count)
         for words in statistics.shown[reason]:
             task.drop(reason, 0, shown=words)
     if statistics.unread_keys:
         task.count(unread_keys=dict(statistics.unread_keys.most_common(_MOST_KEYS)))
+    if statistics.kinds[OWN_TEXTS]:
+        task.count(**{OWN_TEXTS: statistics.kinds[OWN_TEXTS]})
 
 
 def _by_source(build: DatasetBuild, statistics: Statistics) -> dict[str, dict[str, int]]:
@@ -335,10 +338,13 @@ def params(task: Task, build: DatasetOptions, tokenizer: str, *, counted: str, w
 
 
 def row_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
-    """Yields sentences on keys of rows that nothing read, and on a fast library that gave other ids."""
+    """Yields sentences on keys that nothing read, answers learned apart, and a fast library that gave other ids."""
     keys = Counter[str]()
     for partition in partitions:
         keys.update(partition.record.statistics.get("unread_keys", {}))
+    if own := sum(partition.record.statistics.get(OWN_TEXTS, 0) for partition in partitions):
+        changed = f"answers that the template writes otherwise once later turns follow: {own:,}"
+        yield f"dataset {dataset}: {changed}; each is learned in a separate copy of its conversation"
     yield from slower_notes(partitions, f"dataset {dataset}")
     if keys:
         named = ", ".join(f"{printable(key)} ({count:,})" for key, count in keys.most_common(_SHOWN_KEYS))

@@ -52,7 +52,7 @@ def _tiles(view: View, planner: Planner, total: Counter[str]) -> list[tuple[str,
     return [
         ("sources", count(len(view.corpus.settings.values["sources"])), ""),
         ("documents read", count(documents), ""),
-        ("datasets of tokens", count(len(view.corpus.settings.values["datasets"])), ""),
+        ("datasets", count(len(view.corpus.settings.values["datasets"])), ""),
         ("stored", size(stored), ""),
         ("partitions", count(total.total()), "all fresh" if not stale else f"{count(stale)} are not fresh"),
     ]
@@ -109,12 +109,13 @@ def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
     stats = [record.numbers.get("h5_dataset_stats", {}) for record in records]
     hdf5 = any(stats)
     positions = sum(one.get("num_tokens", 0) for one in stats)
-    tokens = _tokens(view, name, records)
+    texts = is_text(entry)
+    tokens = None if texts else _tokens(view, name, records)
     totals = [record.numbers.get("totals", {}) for record in records]
     learned = [int(one["learned"]) for one in totals if "learned" in one]
     return {
         "name": name,
-        "href": link("assets", names.files(entry)) if is_text(entry) else link("tokens", name),
+        "href": link("assets", names.files(entry)) if texts else link("tokens", name),
         "input": entry["input"] if isinstance(entry["input"], str) else "files of its own",
         "written": entry.get("mode") if hdf5 else entry.get("format", entry.get("mode", "")),
         "rows": _sum(records, "rows_out"),
@@ -122,9 +123,13 @@ def _dataset(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
         "loss": sum(one.get("loss_valid_tokens", 0) for one in stats) if hdf5 else sum(learned) if learned else None,
         "fill": tokens / positions if tokens and positions else None,
         "stored": sum(file.bytes for file in _files(records)),
-        "by_source": _tokens_of_sources(records) or _tokens_of_sources(_built(view, names.sequences(name))),
+        "by_source": {} if texts else _by_source_of(view, name, records),
         "built": bool(records),
     }
+
+
+def _by_source_of(view: View, name: str, records: Iterable[Record]) -> Counter[str]:
+    return _tokens_of_sources(records) or _tokens_of_sources(_built(view, names.sequences(name)))
 
 
 def _built(view: View, asset: str) -> Iterable[Record]:

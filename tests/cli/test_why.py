@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
+from corpus_assets.viewer.app import standing_alone
 from tests.build.small import drive, opened, raw_rows, write_config, write_raw, write_small
 
 ROWS = raw_rows()
@@ -69,8 +71,12 @@ def test_the_words_name_every_stage_and_where_it_ended(folder: Path) -> None:
 def test_where_one_dataset_leaves_it_out_the_words_name_those_that_have_it(folder: Path) -> None:
     code, printed = asked(folder, ROWS["books/three.jsonl"][2]["id"])
     assert code == 0
-    assert printed.splitlines()[-2:] == ["ended     in web_tokens: not_in_mixture", "reached   meg_tokens, rows_tokens"]
+    assert printed.splitlines()[-2:] == ["left out  of web_tokens: not_in_mixture", "reached   meg_tokens, rows_tokens"]
     assert "reached" not in asked(folder, ROWS["web/deep/a.parquet"][3]["id"])[1]
+    pages = TestClient(standing_alone(folder / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1:3001")
+    page = pages.get("/corpus/why?shard=books--three&number=2").text
+    assert "left out</span> of <strong>web_tokens</strong>" in page and "ended</span>" not in page
+    assert "reached</span> the files of meg" in page
 
 
 def test_what_was_not_searched_is_neither_reached_nor_left_out(folder: Path) -> None:

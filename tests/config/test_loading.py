@@ -69,6 +69,11 @@ FAULTS: list[tuple[Any, str]] = [
     (dataset(sequence_lenght=9), "datasets.0.sequence_lenght: unknown key; did you mean 'sequence_length'?"),
     (dataset(mode="chat", chat_templat="a"), "datasets.0.chat_templat: unknown key; did you mean 'chat_template'?"),
     (dataset(format="mds", unti="a"), "datasets.0.unti: unknown key; did you mean 'unit'?"),
+    (
+        dataset(format="text", rows="kto", input={"location": "a", "label_key": "good"}),
+        "datasets.0.input.label_key: unknown key; it stands beside 'input', not in it (valid: ",
+    ),
+    (dataset(mode="chat", messages_key="a"), "datasets.0.messages_key: unknown key; it stands in 'input' (valid: "),
     (dataset(format="text", fils="a"), "datasets.0.fils: unknown key; did you mean 'files'?"),
     (section("tokenizer", kind="train", vocabulary=3), "tokenizer.vocabulary: received 3 (int)"),
     (section("tokenizer", kind="train", seeds=3), "tokenizer.seeds: unknown key; did you mean 'seed'?"),

@@ -356,6 +356,9 @@ def test_faults_of_messages_say_where() -> None:
     found = one({"messages": [HI[0], {"role": "assistant", "text": "x"}]}, CHAT)
     assert isinstance(found, BadRow)
     assert found.detail == "key 'messages' message 2 has no 'content'; it has 'text'"
+    found = one({"messages": [{"content": "hi", "name": "Ann"}]}, CHAT)
+    assert isinstance(found, BadRow)
+    assert found.detail == "key 'messages' message 1 has no 'role'; it has 'content', 'name'"
     found = one({"messages": json.dumps(HI)}, CHAT)
     assert isinstance(found, BadRow)
     assert "JSON inside a string is not read" in found.detail

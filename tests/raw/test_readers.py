@@ -439,6 +439,11 @@ def test_content_must_be_what_the_name_promises() -> None:
                     read(promised, content)
 
 
+def test_no_refusal_proposes_the_name_that_the_file_has() -> None:
+    with pytest.raises(BadFileError, match="the content is plain; the file is damaged, or is of another format"):
+        read("a.parquet", b"garbage\n")
+
+
 @pytest.mark.parametrize("promised", ["a.jsonl", "a.jsonl.gz", "a.json.gz", "a.jsonl.zst"])
 @pytest.mark.parametrize("packed", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
 def test_the_name_that_a_refusal_proposes_reads_the_file(promised: str, packed: str) -> None:

@@ -17,8 +17,9 @@ from corpus_assets.corpus.step import Step
 from corpus_assets.report.assets import NAME
 from corpus_assets.report.model import VERSION, Model, Source, decode
 from corpus_assets.report.report import MODEL, PAGE
-from corpus_assets.report.sections.blocks import Tiles
+from corpus_assets.report.sections.blocks import Table, Tiles
 from corpus_assets.report.sections.summary import summary
+from corpus_assets.report.sections.tokens import tokens
 from resources.planning.planner import Status
 from tests.build.small import digests, opened, write_config, write_raw
 from tests.report.conftest import HOSTILE, build
@@ -209,12 +210,19 @@ def test_a_corpus_of_own_files_only(built_once: Path, tmp_path: Path) -> None:
     (tmp_path / "raw/own/one.jsonl").write_text(lines)
     dataset = {"name": "own", "input": {"location": "raw/own", "licence": "CC0-1.0"}, "sequence_length": 16}
     given = {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"}
-    write_config(tmp_path, {"sources": [], "datasets": [dataset], "tokenizer": given})
+    texts = {"name": "texts", "format": "text", "input": {"location": "raw/own"}}
+    write_config(tmp_path, {"sources": [], "datasets": [dataset, texts], "tokenizer": given})
     build(tmp_path)
     found = model(tmp_path)
     assert (found.steps, found.splits, found.duplicates) == ([], [], None)
-    assert [(source.name, source.licence, source.files) for source in found.sources] == [("own", "CC0-1.0", 1)]
+    sources = [(source.name, source.licence, source.files) for source in found.sources]
+    assert sources == [("own", "CC0-1.0", 1), ("texts", None, 1)]
     assert found.datasets[0].tokens > 0
+    (table,) = [one for one in tokens(found).blocks if isinstance(one, Table) and one.caption == "Datasets"]
+    shown = {row[0]: row[5:7] for row in table.rows}
+    assert shown == {"own": [found.datasets[0].rows, found.datasets[0].tokens], "texts": [9, None]}
+    found.datasets = found.datasets[1:]
+    assert "Tokens" not in str(summary(found)), "texts have none"
 
 
 def test_records_of_older_versions_are_told_from_nothing(folder: Path) -> None:

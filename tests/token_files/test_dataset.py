@@ -70,6 +70,16 @@ def test_a_bad_file_fails_or_is_counted(tmp_path: Path) -> None:
     assert read_back(tmp_path, {**MEGATRON, "on_bad_file": "skip"}) == PLAIN
 
 
+@pytest.mark.parametrize(("gone", "kept"), [("a.idx", "a.bin"), ("a.bin", "a.idx")])
+def test_half_a_pair_is_a_bad_file_that_names_the_other_half(tmp_path: Path, gone: str, kept: str) -> None:
+    write(tmp_path)
+    write(tmp_path, "b")
+    (tmp_path / "tokens" / gone).unlink()
+    _, done = built(tmp_path, MEGATRON)
+    assert any(f"again/{kept}: needs {gone!r}, which is not there" in fault for fault in done.failed)
+    assert read_back(tmp_path, {**MEGATRON, "on_bad_file": "skip"}) == PLAIN
+
+
 def test_too_many_bad_documents_hold_back_what_reads_them(tmp_path: Path) -> None:
     write(tmp_path, rows=[[400, 0], [500, 0], [1, 0]])
     corpus = corpus_of(tmp_path, MEGATRON)

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus_assets.config.ready_templates import ready_template
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.chat import CHAT, chat_control, chat_rows
 from corpus_assets.tokenize.modes.chat.input import talk_of
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, names_read
+from corpus_assets.tokenize.modes.chat.reads import reads_of
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from resources.errors import ConfigError
@@ -218,8 +220,35 @@ def test_what_the_template_does_not_name_is_a_key_that_nothing_reads() -> None:
     given = {"tools": [1], "documents": [2], "system": "c", "template_values": {"mood": 1, "bos_token": "x"}}
     messages = talk(("system", "s"), ("user", "a"), ("assistant", "b"))
     example = Example("a", "s", messages=messages, metadata=msgspec.Raw(json.dumps(given).encode()))
-    _, unread = talk_of(example, names_read("{{ tools }}{{ bos_token }}{{ messages }}"))
+    _, unread = talk_of(example, reads_of("{{ tools }}{{ bos_token }}{{ messages }}"))
     assert unread == ["documents", "system", "template_values.mood"]
+
+
+def test_a_key_of_a_message_that_the_template_does_not_name_is_one_that_nothing_reads() -> None:
+    call = {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}], "name": None, "weight": 1}
+    example = Example("a", "s", messages=[*talk(("user", "a")), call])
+    _, unread = talk_of(example, reads_of(ready_template("chatml")))
+    assert unread == ["messages.tool_calls"]
+    _, unread = talk_of(example, reads_of(ready_template("qwen3")))
+    assert unread == []
+
+
+@pytest.mark.parametrize(
+    ("template", "keys"),
+    [
+        ("{% for m in messages %}{{ m.role ~ m['content'] }}{% endfor %}", {"role", "content"}),
+        ("{% for m in messages[1:] %}{{ m.get('content') }}{{ messages | length }}{% endfor %}", {"get", "content"}),
+        ("{% macro text(m) %}{{ m.content }}{% endmacro %}{{ text(messages[0]) }}", {"content"}),
+        ("{% macro text(m) %}{{ m | tojson }}{% endmacro %}{{ text(messages[0]) }}", None),
+        ("{% set ns = namespace(of=messages) %}{% for m in ns.of %}{{ m | tojson }}{% endfor %}", None),
+        ("{% for m in messages %}{% for k, v in m.items() %}{{ v }}{% endfor %}{% endfor %}", None),
+        ("{% for m in messages %}{% set k = 'con' ~ 'tent' %}{{ m[k] }}{% endfor %}", None),
+        ("{% for m in messages %}{{ m.get(k) }}{% endfor %}", None),
+        ("{% set last = messages[-1] %}{{ last }}", None),
+    ],
+)
+def test_a_template_that_writes_whole_messages_may_read_any_key(template: str, keys: set[str] | None) -> None:
+    assert reads_of(template).keys == keys
 
 
 def faults_of(messages: Messages, row: Any = None) -> list[str]:

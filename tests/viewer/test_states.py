@@ -27,7 +27,7 @@ from tests.viewer.served import served
 from tests.viewer.states import STATES
 
 LINKS = re.compile(r'href="([^"#]+)')
-WRITES = {"build", "clean", "copy", "sample", "import"}
+WRITES = {"build", "clean", "copy", "sample", "import", "megatron-cache"}
 SERVES = {"view", "ui"}
 COMMANDS: dict[str, list[list[str]]] = {
     "plan": [[], ["--all"], ["--json"]],

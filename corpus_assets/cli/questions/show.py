@@ -79,7 +79,8 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Ask
     for file in files:
         if asked.wanted is not None and not file.path.endswith(_LINES):
             continue
-        yield f"{apart}{file.path} ({file.bytes:,} bytes, {file.rows} rows)"
+        rows = f", {file.rows} rows" if file.rows else ""  # Files of trainers count theirs in `places`.
+        yield f"{apart}{file.path} ({file.bytes:,} bytes{rows})"
         yield from _rows(corpus, record, file, asked)
         apart = "\n"
     if asked.record:

@@ -119,9 +119,11 @@ def _lines(way: Way) -> Iterator[str]:
         yield from _further(step)
     if not any(way.ends()):
         return
+    reached = way.reached()
+    ended = "left out  of" if reached else "ended     in"
     for end in dict.fromkeys((end.stage, end.reason) for end in way.ends()):
-        yield f"ended     in {end[0]}" + (f": {end[1]}" if end[1] else "")
-    if reached := way.reached():
+        yield f"{ended} {end[0]}" + (f": {end[1]}" if end[1] else "")
+    if reached:
         yield f"reached   {', '.join(reached)}"
     if unknown := way.unknown():
         yield f"not known {', '.join(unknown)}"

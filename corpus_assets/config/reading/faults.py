@@ -74,8 +74,21 @@ def _tags(detail: ErrorDetails) -> str:
 def _suggestion(location: Location, model: type[BaseModel]) -> str:
     valid = sorted(_fields_at(location[:-1], model))
     close = difflib.get_close_matches(str(location[-1]), valid, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = _elsewhere(location, valid, model) or (f"; did you mean {close[0]!r}?" if close else "")
     return f"{hint} (valid: {', '.join(valid)})" if valid else hint
+
+
+def _elsewhere(location: Location, valid: Sequence[str], model: type[BaseModel]) -> str:
+    """Returns where a key belongs that stands one section too deep or too high; empty if there is no such section."""
+    key = str(location[-1])
+    for place in range(len(location) - 2, -1, -1):  # Branches of unions stand between the keys.
+        beside = _fields_at(location[:place], model)
+        if location[place] in beside:
+            if key in beside:
+                return f"; it stands beside {location[place]!r}, not in it"
+            break
+    within = [name for name in valid if key in _fields_at((*location[:-1], name), model) - set(valid)]
+    return f"; it stands in {within[0]!r}" if len(within) == 1 else ""
 
 
 def _fields_at(location: Location, model: type[BaseModel]) -> set[str]:

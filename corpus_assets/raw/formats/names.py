@@ -79,7 +79,9 @@ def _mend(kind: str, found: str) -> str:
     base = kind.removesuffix(".tar").removesuffix(".gz").removesuffix(".zst")
     named = {"plain": [base], "gzip": [f"{base}.gz"], "zstd": [f"{base}.zst"], "parquet": ["parquet"]}
     lines = {"zstd": ["jsonl.zst"], "plain": ["jsonl"]}.get(found, []) if base == "json" else []
-    fitting = [end for end in (*named.get(found, []), *lines) if end in FORMATS]
+    fitting = [end for end in (*named.get(found, []), *lines) if end in FORMATS and end != kind]
+    if not fitting and found == "plain":
+        return "the file is damaged, or is of another format"
     if not fitting:
         return f"no format of these names is packed as {found}: unpack the file"
     return f"if that is what it is, let its name end in .{fitting[0]}, or give its source `format: {fitting[0]}`"

@@ -174,7 +174,8 @@ def _message(
     given = fields.pop(content_key, None)
     content = _content(given, f"{place} key {content_key!r}", as_python=as_python)
     if not role:
-        raise RowError("no_role", f"{place} has no {role_key!r}; it has {names(fields)}")
+        there = fields if given is None else {content_key: given, **fields}
+        raise RowError("no_role", f"{place} has no {role_key!r}; it has {names(there)}")
     if content is None and not fields.keys() & _CALLS:
         raise RowError("no_content", f"{place} has no {content_key!r}; it has {names(fields)}")
     if role_key == SHAREGPT_KEYS[0]:

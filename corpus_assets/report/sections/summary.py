@@ -1,6 +1,7 @@
 """The most important numbers."""
 
 from corpus_assets import numbers
+from corpus_assets.config.datasets.text_exports import TEXT
 from corpus_assets.report.model import Model
 from corpus_assets.report.sections.blocks import Block, Note, Section, Tiles
 from corpus_assets.report.sections.sources import train_dataset
@@ -44,8 +45,9 @@ def _documents(model: Model) -> list[tuple[str, str, str]]:
 
 
 def _tokens(model: Model) -> list[tuple[str, str, str]]:
-    if not model.datasets:
+    of_ids = [dataset for dataset in model.datasets if dataset.format != TEXT]
+    if not of_ids:
         return []
-    first = train_dataset(model) or max(model.datasets, key=lambda dataset: dataset.tokens)
+    first = train_dataset(model) or max(of_ids, key=lambda dataset: dataset.tokens)
     more = f", one of {len(model.datasets)}" if len(model.datasets) > 1 else ""
     return [("Tokens", numbers.count(first.tokens), f"dataset {first.name}{more}")]

@@ -1,5 +1,6 @@
 """Tokens per source, split and dataset; the requested and reached mixture; packing and truncation."""
 
+from corpus_assets.config.datasets.text_exports import TEXT
 from corpus_assets.html import charts
 from corpus_assets.report.duplicates import power_of_two
 from corpus_assets.report.model import Dataset, Model
@@ -52,7 +53,7 @@ def _datasets(model: Model) -> Block:
             one.sequence_length,
             one.documents,
             one.rows,
-            one.tokens,
+            None if one.format == TEXT else one.tokens,
             one.loss_tokens,
             one.loss_tokens / one.slots if one.loss_tokens is not None and one.slots else None,
         ]

@@ -17,7 +17,8 @@ from corpus_assets.tokenize.modes.chat.input import INPUT_REASONS
 from corpus_assets.tokenize.modes.chat.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.chat.markers import turn_markers
 from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
-from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault, names_read
+from corpus_assets.tokenize.modes.chat.reads import Reads, reads_of
+from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo_pairs import MARKED, PROBE, Roles, UnusablePairError, unmarked
 from corpus_assets.tokenize.modes.dpo_texts import (
     Formatted,
@@ -72,7 +73,7 @@ def dpo_rows(section: DPODataset, examples: Iterable[Example], tools: Tools) -> 
         found = template.render_all(dialogues)
         return [one if isinstance(one, TemplateFault) else one.text for one in found]
 
-    return _rows(section, examples, tokenizer, tools.statistics, Writing(format_all, names_read(source)))
+    return _rows(section, examples, tokenizer, tools.statistics, Writing(format_all, reads_of(source)))
 
 
 def before_answer(source: str | None, values: Mapping[str, Any], roles: tuple[str, str]) -> str | None:
@@ -126,7 +127,7 @@ def formatted_rows(
     """
     roles = Roles() if section.reference else Roles(section.user_role, section.assistant_role)
     one = formatter or instruction_formatter(roles)
-    writing = Writing(one_by_one(one), None if formatter else ())
+    writing = Writing(one_by_one(one), None if formatter else Reads(frozenset(), frozenset()))
     return _rows(section, examples, tokenizer, statistics, writing)
 
 

@@ -4,7 +4,7 @@ Formatting makes one text per side; its prompt text is what both sides share and
 (docs/formats/cerebras-rows.md "DPO").
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -15,6 +15,7 @@ from corpus_assets.tokenize.modes.chat.alignment import name_fault
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
 from corpus_assets.tokenize.modes.chat.input import beside_of
 from corpus_assets.tokenize.modes.chat.masking import REASONING
+from corpus_assets.tokenize.modes.chat.reads import Reads
 from corpus_assets.tokenize.modes.chat.template import LIMIT, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo_pairs import (
     CLOSE,
@@ -39,10 +40,10 @@ U = TypeVar("U")
 
 @dataclass(frozen=True)
 class Writing:
-    """What formats dialogues; `read`: the names that it reads beside the messages, None for all."""
+    """What formats dialogues; `read`: what it reads, None for all."""
 
     format_all: FormatAll
-    read: Collection[str] | None = None
+    read: Reads | None = None
 
 
 DEFAULT_DELIMITERS = ("[/INST]", "<|assistant|>")
@@ -98,7 +99,7 @@ class Formatting:
     """How examples become text; `delimiter`: what the answer begins with, None for `DEFAULT_DELIMITERS`.
 
     `control`: the tokenizer's control tokens, which contents must not be able to write. `keep_equal`: two equal
-    responses are a pair. `read`: the names that a template reads beside the messages, None for all.
+    responses are a pair. `read`: what a template reads, None for all.
     """
 
     cleaning: Cleaning
@@ -106,7 +107,7 @@ class Formatting:
     delimiter: str | None
     control: ControlTokens
     keep_equal: bool = True
-    read: Collection[str] | None = None
+    read: Reads | None = None
 
     def asked(self, example: Example) -> Asked:
         """Returns what the texts of an example with cleaned contents need, which are cut where the answers begin.

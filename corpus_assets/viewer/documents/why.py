@@ -130,7 +130,7 @@ def _shown(view: View, look: Look, way: Way) -> dict[str, Any]:
         "row": way.origin.row,
         "href": _lines(look, shard, number) if shard and number is not None else "",
         "ends": [(end.stage, plain(end.reason or ""), seen(end.words)) for end in ends],
-        "reached": [stage.removesuffix("_tokens") for stage in way.reached()],
+        "reached": [stage.removesuffix("_tokens").removesuffix("_texts") for stage in way.reached()],
         "unknown": [(stage.removesuffix("_tokens"), seen(words[:1000])) for stage, words in way.unknown().items()],
         "steps": [_step(view, step, _several(way)) for step in way.steps],
     }

@@ -16,6 +16,7 @@ from corpus_assets.export.checks import upstream_of
 from corpus_assets.export.datasets import exported_datasets
 from corpus_assets.export.file_faults import faults_of, manifest_faults
 from corpus_assets.export.format import places_of
+from corpus_assets.orchestration.building.notes import build_notes
 from corpus_assets.reading.errors import ReadingError
 from corpus_assets.reading.of_corpus import find_stream
 from corpus_assets.tracing.from_tokens.units import unit_of
@@ -193,3 +194,24 @@ def test_what_a_reader_would_misread_is_refused(tmp_path: Path, options: dict[st
     with pytest.raises(ConfigError) as refused:
         built(tmp_path, dataset("sft", CHAT, format="parquet") | options)
     assert message in str(refused.value)
+
+
+def test_notes_name_what_a_template_leaves_out_and_answers_that_it_changes(tmp_path: Path) -> None:
+    said = ("user", "assistant", "user", "assistant")
+    messages = [{"role": role, "content": f"said {n}", "mood": "good"} for n, role in enumerate(said)]
+    (tmp_path / "own/more").mkdir(parents=True)
+    (tmp_path / "own/more/a.jsonl").write_text(json.dumps({"messages": messages, "topic": "t"}) + "\n")
+    template = "{% for m in messages %}<|{{ m.role }}|>{{ 'last: ' if loop.last and m.role == 'assistant' }}"
+    template += "{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    own = {"input": {"location": "own/more", "messages_key": "messages"}, "chat_template": template}
+    corpus = built(tmp_path, dataset("more", CHAT | own, format="parquet", unit="document"))
+    assert manifest_of(corpus, "more")["documents"] == 2
+    notes = [note for note in build_notes(corpus.planner()) if note.startswith("dataset more")]
+    assert notes == [
+        "dataset more: answers that the template writes otherwise once later turns follow: 1; each is learned in a "
+        "separate copy of its conversation",
+        "dataset more: nothing reads these keys of its rows (number of rows): messages.mood (1), topic (1)",
+    ]
+    arguments = ["show", "more_tokens", "more--a", "--config", str(tmp_path / "corpus.yaml")]
+    shown = CliRunner().invoke(app, arguments, catch_exceptions=False).output
+    assert "more--a-00000.parquet (" in shown and "0 rows" not in shown

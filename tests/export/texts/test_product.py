@@ -1,10 +1,12 @@
 """Datasets of texts through the product: filter, decontamination, takedown, weights, workers, checks, commands."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
@@ -12,6 +14,7 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.file_faults import manifest_faults
 from corpus_assets.export.texts.datasets import TextDataset, text_datasets
 from corpus_assets.export.texts.file_faults import faults_of
+from corpus_assets.viewer.app import standing_alone
 from tests.build.small import contents, drive, opened, prose, write_raw, write_small
 from tests.export.exported import exported, folder_of, manifest_of, partitions
 from tests.export.test_trace import traced
@@ -195,3 +198,14 @@ def test_a_build_says_rows_and_no_tokens_of_texts(tmp_path: Path) -> None:
     assert "held: " in said
     assert "tokens in" not in said
     assert json.loads(run(tmp_path, "tokens", "--json"))["datasets"] == []
+
+
+def test_the_viewer_counts_no_tokens_of_texts(built: Path) -> None:
+    pages = TestClient(standing_alone(built / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1:3001")
+    page = pages.get("/corpus/").text
+    datasets = page[page.index("mode or format") :]
+    for name in (one.name for one in text_datasets(opened(built).settings.values["datasets"])):
+        row = next(row for row in datasets.split("<tr") if f">{name}</a>" in row)
+        cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+        assert f"{name}_texts" in row and "–" in cells[-4]
+        assert f">{name}</th>" not in page[: page.index("mode or format")]

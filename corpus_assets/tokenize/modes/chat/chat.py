@@ -30,7 +30,8 @@ from corpus_assets.tokenize.modes.chat.limited_template import (
 )
 from corpus_assets.tokenize.modes.chat.markers import check_ends, turn_markers
 from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
-from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault, names_read
+from corpus_assets.tokenize.modes.chat.reads import reads_of
+from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.mode import MaskedBatch, Mode, OnFault, Tools
 from corpus_assets.tokenize.modes.turns import TurnsError, batches, count_sequences, padded_rows
@@ -115,7 +116,7 @@ class _Reader:
     def __init__(self, section: ChatDataset, tools: Tools, capacity: int) -> None:
         self._capacity = capacity
         self._encoder = chat_encoder(section, tools.tokenizer, tools.template)
-        self._read = names_read(tools.template or tools.tokenizer.chat_template or "")
+        self._read = reads_of(tools.template or tools.tokenizer.chat_template or "")
         self._section = section
         self._statistics = tools.statistics
         self._on_fault: OnFault | None = tools.on_fault

@@ -1,12 +1,13 @@
 """Reads the conversation of a row: messages, which of them are learned, and further values for the template."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from corpus_assets.tokenize.modes.chat.encoding import Talk
+from corpus_assets.tokenize.modes.chat.reads import Reads
 from corpus_assets.tokenize.modes.chat.template import Dialogue
 from corpus_assets.tokenize.modes.turns import TurnsError, conversation
 from resources.formats.examples import Example, Messages, without_nulls
@@ -17,6 +18,9 @@ LIST_KEYS: Final = ("tools", "documents")
 VALUE_KEYS: Final = ("template_values", "chat_template_kwargs")
 """Keys of a row with further values for the template."""
 SYSTEM: Final = "system"
+OF_MESSAGES: Final = "messages"
+"""What stands before a key of a message where it is named beside keys of rows."""
+_OF_EVERY_MESSAGE: Final = {"role", "content", *LEARNED_KEYS}
 READ_KEYS: Final = frozenset({*LIST_KEYS, *VALUE_KEYS, SYSTEM})
 INPUT_REASONS: Final = (
     "bad_weight",
@@ -27,26 +31,30 @@ _ROW = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Beside(NamedTuple):
-    """What a row says beside its messages: values for the template, a text of the system, and what nothing reads."""
+    """What a row says beside its messages: values for the template, a text of the system, and what nothing reads.
+
+    read: keys of messages that the template may read, None for all.
+    """
 
     values: dict[str, Any]
     system: str | None
     unread: frozenset[str]
+    read: frozenset[str] | None = None
 
     def before(self, messages: Messages) -> Messages:
         """Returns the messages that stand before those of the row: the system's, unless they begin with one."""
         return [{"role": SYSTEM, "content": self.system}] if self.system and messages[0]["role"] != SYSTEM else []
 
     def unread_with(self, messages: Messages) -> list[str]:
-        """Returns the keys of the row that nothing reads if it has these messages."""
+        """Returns the keys of the row that nothing reads if it has these messages, and those of its messages."""
         ignored = {SYSTEM} if self.system and not self.before(messages) else set()
+        if self.read is not None:
+            keys = {key for message in messages for key, value in message.items() if value is not None}
+            ignored |= {f"{OF_MESSAGES}.{key}" for key in keys - self.read - _OF_EVERY_MESSAGE}
         return sorted(self.unread | ignored)
 
 
-_NOTHING = Beside({}, None, frozenset())
-
-
-def talk_of(example: Example, read: Collection[str] | None = None) -> tuple[Talk, list[str]]:
+def talk_of(example: Example, read: Reads | None = None) -> tuple[Talk, list[str]]:
     """Returns the conversation of a row, and the keys of the row that nothing reads; read: as for `beside_of`.
 
     A message may have `weight`, `train` or `loss` (0, 1 or a boolean): whether it is learned. Keys without a value are
@@ -62,24 +70,24 @@ def talk_of(example: Example, read: Collection[str] | None = None) -> tuple[Talk
     return Talk(Dialogue(messages, beside.values), (*(None for _ in before), *learned)), beside.unread_with(given)
 
 
-def beside_of(example: Example, read: Collection[str] | None = None) -> Beside:
-    """Returns what a row says beside its messages. read: the names that the template reads, None for all.
+def beside_of(example: Example, read: Reads | None = None) -> Beside:
+    """Returns what a row says beside its messages. read: what the template reads, None for all.
 
     A row may have `tools` and `documents` (a list, or JSON text of one), `system` (a text, which becomes the first
     message unless there is such a message) and `template_values` or `chat_template_kwargs` (an object, or JSON text of
     one). Raises TurnsError: one of `INPUT_REASONS`.
     """
     if not example.metadata:
-        return _NOTHING
+        return Beside({}, None, frozenset(), read and read.keys)
     row = _ROW.decode(example.metadata)
     lists = {key: given for key in LIST_KEYS if (given := _list(row, key)) is not None}
     objects = {key: _object(row, key) for key in VALUE_KEYS}
     unread = {key for key, given in row.items() if bytes(given) != b"null"} - READ_KEYS
     if read is not None:
-        unread |= set(lists) - set(read)
-        unread |= {f"{key}.{name}" for key, values in objects.items() for name in values if name not in read}
+        unread |= set(lists) - read.names
+        unread |= {f"{key}.{name}" for key, values in objects.items() for name in values if name not in read.names}
     values = {name: value for given in (lists, *objects.values()) for name, value in given.items()}
-    return Beside(values, _text(row, SYSTEM), frozenset(unread))
+    return Beside(values, _text(row, SYSTEM), frozenset(unread), read and read.keys)
 
 
 def messages_without_nulls(messages: Messages) -> Messages:

@@ -125,7 +125,12 @@ class ChatTemplate:
 
 def names_read(source: str) -> set[str]:
     """Returns the names that a template reads and does not set itself. The source is one that compiles."""
-    return meta.find_undeclared_variables(_Environment().parse(source))
+    return meta.find_undeclared_variables(parsed(source))
+
+
+def parsed(source: str) -> nodes.Template:
+    """Returns the tree of a template. The source is one that compiles."""
+    return _Environment().parse(source)
 
 
 class _Environment(ImmutableSandboxedEnvironment):
