@@ -32,7 +32,7 @@ from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.masked.stream import NOTHING_LEARNED, masked_stream
 from corpus_assets.export.mixture import MIXTURE, mix_of, mixture, mixture_of_parts
 from corpus_assets.export.parts.hooks import PartsHooks, require_one_tokenizer, text_build, tokenizers
-from corpus_assets.export.parts.stream import Rules, mixed_stream
+from corpus_assets.export.parts.stream import Rules, add_lost, mixed_stream
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from corpus_assets.export.weights.shares import shares_of
@@ -46,8 +46,8 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION = "1"
-PIECES_FOR_BRIDGE = "2"
-"""That of rows of parts for Megatron-Bridge, whose texts may have an id more than positions."""
+PARTS = "2"
+"""That of datasets of parts, which count what their stream has not of texts."""
 PACKED_MANIFEST = "2"
 """That of manifests that say how full rows are."""
 
@@ -97,11 +97,14 @@ def _files(task: Task, dataset: ExportedDataset) -> None:
         files.drop("no_ids", documents=sum(int((stream.array(LENGTHS) == 0).sum()) for stream in streams))
     known.write(task, build, parts, files)
     files.count(units=files.units)
+    given = files.totals.get("documents", 0)
+    if dataset.parts:
+        add_lost(streams, files)
     task.save_counters(PLACES, {"files": [msgspec.to_builtins(place) for place in files.places]})
     task.save_counters(TOTALS, {**files.totals, "dropped": files.dropped})
     task.save_counters(BY_SOURCE, {source: files.by_source[source] for source in sorted(files.by_source)})
     tokens = ids_in_files(files.totals, files.dropped)
-    task.count(rows_in=files.totals.get("documents", 0), rows_out=files.units, tokens=tokens)
+    task.count(rows_in=given, rows_out=files.units, tokens=tokens)
     if isinstance(build.section, MaskedExport) and build.section.has_rows:
         totals = {**files.totals, "dropped": files.dropped}
         task.count(**shown(row_figures(build.section, totals)))
@@ -217,6 +220,7 @@ def _mixed_stream_stage(dataset: ExportedDataset) -> Stage:
         group=names.group(dataset.name),
         description=f"Documents of {dataset.rows_from} in keyed order, and what is learned of each.",
         compute=partial(_mixed_stream, dataset=dataset),
+        code_version=PARTS,
         inputs=(*edges.values(), *map(same, tokenizers(dataset)), *_mixed_by(dataset)),
         parameters=("mix.chunks",),
         hooks=PartsHooks(dataset),
@@ -275,7 +279,6 @@ def _documents_stage(dataset: ExportedDataset) -> Stage:
 
 def _files_stage(dataset: ExportedDataset) -> Stage:
     known = dataset.format
-    bridge = dataset.parts and dataset.values["format"] == "megatron_bridge"
     if dataset.together or known.spread:
         reads = tuple(every(stream, by_path=True) for stream in dict.fromkeys(dataset.streams))
         partitioning = Partitioning.CHUNK if known.spread else Partitioning.NONE
@@ -287,7 +290,7 @@ def _files_stage(dataset: ExportedDataset) -> Stage:
         description=f"{known.words} made from {dataset.rows_from}.",
         partitioning=partitioning,
         compute=partial(_files, dataset=dataset),
-        code_version=PIECES_FOR_BRIDGE if bridge else CODE_VERSION,
+        code_version=PARTS if dataset.parts else CODE_VERSION,
         io="records",
         inputs=(*reads, same(dataset.tokenizer), *(() if dataset.parts else _mixed_by(dataset))),
         parameters=() if dataset.shard_set and not known.spread else known.parameters,

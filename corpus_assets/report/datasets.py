@@ -13,8 +13,9 @@ from resources.stage.partition import Partition
 
 HDF5 = "hdf5"
 _TOTALS, _ROWS, _LEARNED = "totals", "h5_dataset_stats", "learned"
+_LOST = "lost"
+"""Counters of a stream of parts; the files of the dataset count the same."""
 _LENGTHS = "token_lengths"
-_TRUNCATED = "long_document"
 
 
 def datasets(built: Built, configuration: Mapping[str, Any]) -> list[Dataset]:
@@ -87,10 +88,9 @@ def _add_units(found: Dataset, built: Built, name: str, made: Sequence[Partition
     for record in records(built, names.manifest(name)):
         _add_packing(found, record.statistics)
         found.discarded = {reason: count for reason, count in record.statistics.get("discarded", {}).items() if count}
-    of_stream = [record.statistics for record in records(built, names.token_stream(names.masked_stream(name)))]
-    found.discarded = summed([found.discarded, *(numbers.get("dropped", {}) for numbers in of_stream)])
-    if truncated := sum(numbers.get("truncated_tokens", 0) for numbers in of_stream):
-        found.dropped_tokens = summed([found.dropped_tokens, {_TRUNCATED: truncated}])
+    of_stream = records(built, names.token_stream(names.masked_stream(name)))
+    apart = (record.statistics.get("dropped", {}) for record in of_stream if _LOST not in record.counters)
+    found.discarded = summed([found.discarded, *apart])
 
 
 def _add_packing(found: Dataset, statistics: Mapping[str, Any]) -> None:

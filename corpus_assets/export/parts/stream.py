@@ -7,7 +7,7 @@ are at most as long as a row; of masked documents nothing is changed.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from corpus_assets.config.datasets.masked import LongDocuments
 from corpus_assets.export.datasets import Part
-from corpus_assets.export.masked.documents import MASK
+from corpus_assets.export.format import Files
+from corpus_assets.export.masked.documents import CUT_SHORT, MASK, SEQUENCES
 from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.masked.stream import NOTHING_LEARNED
 from corpus_assets.export.mixture import document_hashes, scrambled
@@ -28,6 +29,8 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 BATCH_IDS = 1 << 20
+LOST, CUT = "lost", "cut"
+"""Counters of a partition: documents and ids that it has not, by reason, and how many texts are cut short."""
 _USE = np.dtype([("order", "<u8"), ("stream", "<u4"), ("document", "<u4"), ("use", "<u4")])
 _CHUNKS = np.uint64(0x5851F42D4C957F2D)
 """Sets the choice of a chunk apart from the order in it."""
@@ -105,11 +108,20 @@ class _Counted:
     """What is counted while a partition is written, and the numbers of sources in it."""
 
     sources: Mapping[str, int]
-    lost_ids: int = 0
+    lost: dict[str, Counter[str]] = field(default_factory=dict)
     cut: int = 0
     token_lengths: list[int] = field(default_factory=list)
     by_source: dict[str, Counter[str]] = field(default_factory=dict)
     by_part: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def lose(self, reason: str, ids: int, *, is_all: bool) -> None:
+        """Counts ids that are in no document. is_all: nothing else of the text is in one either."""
+        self.lost.setdefault(reason, Counter(documents=0, ids=0)).update(documents=int(is_all), ids=ids)
+
+    @property
+    def lost_ids(self) -> int:
+        """How many ids are in no document."""
+        return sum(numbers["ids"] for numbers in self.lost.values())
 
     def total(self, number: str) -> int:
         """Returns a number of all parts together."""
@@ -135,11 +147,23 @@ def mixed_stream(
     read = [[one.part.stream, one.stream.key, 0 if one.part.masked else len(rules.before)] for one in given]
     task.save_json(f"{path}{STREAMS}", read, rows=len(read))
     task.save_counters(BY_SOURCE, {name: dict(counted.by_source[name]) for name in sorted(counted.by_source)})
+    lost = {reason: dict(counted.lost[reason]) for reason in sorted(counted.lost)}
+    task.save_counters(LOST, {CUT: counted.cut, LOST: lost})
     tokens, learned = counted.total("tokens"), counted.total("loss_tokens")
     task.count(rows_in=len(uses), rows_out=counted.total("documents"), tokens=tokens, loss_tokens=learned)
     task.count(repeats=int((uses["use"] > 0).sum()), documents_truncated=counted.cut, truncated_tokens=counted.lost_ids)
     task.count(token_lengths=counted.token_lengths)
     task.count(by_part={name: dict(numbers) for name, numbers in counted.by_part.items()})
+
+
+def add_lost(streams: Iterable[Partition], files: Files) -> None:
+    """Adds to what is counted of files what their streams have not of the texts that were chosen for them."""
+    files.count(**{SEQUENCES: 0 if SEQUENCES in files.totals else files.totals.get("documents", 0)})
+    for counters in (stream.counters(LOST) for stream in streams):
+        for reason, lost in counters[LOST].items():
+            files.count(**lost)
+            files.drop(reason, **lost)
+        files.count(**{CUT_SHORT: counters[CUT]})
 
 
 def _uses(given: Sequence[_Given], rules: Rules, mix: Mix | None) -> NDArray[np.void]:
@@ -184,13 +208,13 @@ def _pieces(
         if len(begins) > 1 and rules.rule != "fold":
             begins = begins[:1] if rules.rule == "cut" else []
             counted.cut += len(begins)
-            counted.lost_ids += len(ids) - len(begins) * rules.most
+            counted.lose(LONG_DOCUMENT, len(ids) - len(begins) * rules.most, is_all=not begins)
         if not begins:
             task.drop(LONG_DOCUMENT, example=one.name(document))
         for begin in begins:
             own = ids[begin : begin + rules.most]
             if len(own) < 2:
-                counted.lost_ids += len(own)
+                counted.lose(NOTHING_LEARNED, len(own), is_all=begin == 0)
                 task.drop(NOTHING_LEARNED, example=one.name(document))
                 continue
             yield _Piece(stream, document, use, begin, own, of_text[: len(own)])

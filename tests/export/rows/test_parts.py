@@ -186,6 +186,9 @@ def test_what_is_cut_is_counted(folder: Path) -> None:
     assert sum(one.record.statistics["truncated_tokens"] for one in streams) == lost
     long = sum(len(ids) > SHORT for ids, _ in of_part(corpus, "web"))
     assert sum(one.record.statistics["documents_truncated"] for one in streams) == long
+    made = manifest_of(corpus, "cut")
+    assert (made["packing"]["truncated_tokens"], made["documents_truncated"]) == (lost, long)
+    assert made["dropped"] == {"long_document": {"documents": 0, "ids": lost}}
     said = {one.name: one for one in decode((folder / "corpus" / MODEL).read_bytes()).datasets}
     assert said["cut"].dropped_tokens == {"long_document": lost}
     assert said["cut"].sequences_per_row == manifest_of(corpus, "cut")["packing"]["sequences_per_row"]
