@@ -19,6 +19,7 @@ from tests.export.exported import exported, manifest_of, partitions
 FORMATS = sorted(EXPORTS)
 SMALL: dict[str, dict[str, Any]] = {
     "amber": {"window": 33, "chunks": 2},
+    "arrow": {"sequence_length": 32},
     "litdata": {"sequence_length": 33},
     "mds": {"sequence_length": 32},
     "parquet": {"sequence_length": 32},
