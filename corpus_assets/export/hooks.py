@@ -12,6 +12,7 @@ from corpus_assets.config.datasets.exports import export_section, format_name, s
 from corpus_assets.config.datasets.masked import has_parts, is_masked
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
 from corpus_assets.export.format import Build, totals_of
+from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.registry import format_of
 from corpus_assets.export.weights.shares import shares_of
 from corpus_assets.tokenize import tokenizer
@@ -125,8 +126,14 @@ class FilesHooks(ManifestHooks):
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:
-        for words in self.dataset.format.notes(totals_of(partitions)):
+        totals = totals_of(partitions)
+        for words in self.dataset.format.notes(totals):
             yield f"dataset {self.dataset.name}: {words}"
+        if lost := totals["dropped"].get(LONG_DOCUMENT):
+            yield (
+                f"dataset {self.dataset.name}: {lost['ids']:,} of {totals['ids']:,} ids are in no row, as documents "
+                "are longer than one (`long_documents`)"
+            )
 
 
 def export_parameters(settings: Settings, name: str) -> dict[str, Any]:

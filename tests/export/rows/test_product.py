@@ -10,6 +10,7 @@ import pytest
 
 from corpus_assets.cli.questions.packing import Asked, compared
 from corpus_assets.export.format import places_of
+from corpus_assets.orchestration.building.notes import build_notes
 from corpus_assets.orchestration.shown.figures import figures as figures_of
 from corpus_assets.report.model import decode
 from corpus_assets.report.report import MODEL, PAGE
@@ -193,3 +194,13 @@ def test_what_a_reader_would_misread_is_refused(tmp_path: Path, options: dict[st
     with pytest.raises(ConfigError) as refused:
         write_config(tmp_path, {"datasets": [{"name": "hf", **ROWS, **options}]})
     assert message in str(refused.value)
+
+
+def test_a_note_says_how_much_is_in_no_row(folder: Path) -> None:
+    corpus = opened(folder)
+    said = [note for note in build_notes(corpus.planner()) if "ids are in no row" in note]
+    assert [note.split(":")[0] for note in said] == ["dataset cut", "dataset left_out"]
+    for name, note in zip(("cut", "left_out"), said, strict=True):
+        lost = manifest_of(corpus, name)["packing"]["truncated_tokens"]
+        assert lost
+        assert f" {lost:,} of " in note
