@@ -1,0 +1,295 @@
+"""Reads the first rows of a raw file as they are, in bounded time and memory."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, BinaryIO, Final, cast
+
+import msgspec
+
+from corpus_assets.beginning.contents import Content, UnreadError, content_of
+from corpus_assets.raw.formats.names import identify, resolve_format
+from corpus_assets.raw.readers import RawFile, read_rows
+from corpus_assets.raw.rows.faults import BadRow, PassedOver, RowError, decode_error
+from corpus_assets.raw.rows.json_values import ANY, utf8
+from corpus_assets.raw.rows.rules import FormatOptions, Limits
+from corpus_assets.raw.web.extractors import extractor_version
+from resources.errors import BadFileError, ConfigError, CorpusError
+from resources.formats.codecs import CodecError, open_gzip, open_zstd
+from resources.raw_places import LocalFolder, RawPlace
+from resources.raw_places.files import FoundFile, printable
+
+MOST_ROWS: Final = 100
+LONGEST: Final = 8 << 20
+"""Bytes of the longest row that is looked at as a whole."""
+_MOST_READ: Final = {"parquet": 256 << 20}
+_LONGEST_READ: Final = 256 << 20
+"""Bytes of the longest row that a build reads by default (`longest_row`)."""
+_SHOWN: Final = 20_000
+"""Characters of a text that are kept."""
+_SEPARATORS: Final = ";\t|,"
+_OVER_LIMITS: Final = ("allowed for its size", "(`longest_row`)")
+"""What readers say of a stream, and of a text, that is longer than a sample may be."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first rows of a file. path: its name in messages. format, options: how to read it.
+
+    rows: values by key; a text without keys is under the empty one. bad: rows that cannot be read, by reason. example:
+    one of them, in words. is_long: the first row is longer than `LONGEST`, and only its beginning was read. needs: an
+    extra without which the file cannot be read.
+    """
+
+    path: str
+    format: str
+    options: FormatOptions = FormatOptions()
+    rows: list[Row] = field(default_factory=list)
+    bad: Mapping[str, int] = field(default_factory=dict)
+    example: str = ""
+    is_long: bool = False
+    needs: str = ""
+
+
+class _EnoughError(CorpusError):
+    """As many bytes were read as a sample may have."""
+
+
+class _Bounded(io.RawIOBase):
+    """A binary stream of which a limited number of bytes can be read."""
+
+    def __init__(self, raw: BinaryIO, most: int) -> None:
+        self._raw = raw
+        self._left = most
+        self.seek = raw.seek  # type: ignore[method-assign]
+        self.tell = raw.tell  # type: ignore[method-assign]
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._left <= 0:
+            raise _EnoughError("as much as a sample may have")
+        block = self._raw.read(size if size >= 0 else self._left)
+        self._left -= len(block)
+        return block
+
+    def readinto(self, buffer: Any) -> int:
+        block = self.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _AsItIs:
+    """Gives the values of every row (a `RowParser`)."""
+
+    required: Sequence[Sequence[str]] = ()
+    places: Mapping[str, str] = {}
+    textual: Sequence[str] = ()
+    columns: Collection[str] | None = None
+    empty_files = False
+
+    def begin_part(self, number: int) -> None:
+        """Notes nothing: rows are alike in all parts."""
+
+    def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Row:
+        """Returns the values of a JSON line."""
+        if line is None:
+            raise RowError("line_too_long", f"over {_LONGEST_READ} bytes")
+        try:
+            value = ANY.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+            raise decode_error(line, fault) from None
+        if bare_strings and isinstance(value, str):
+            return {"": value[:_SHOWN]}
+        if not isinstance(value, dict):
+            raise RowError("not_an_object", f"the row is {type(value).__name__}")
+        return _cut(value)
+
+    def from_values(self, values: dict[str, object], place: str) -> Row:
+        """Returns the values of a row of a table; one that cannot be converted makes the row bad."""
+        for value in values.values():
+            if isinstance(value, RowError):
+                raise value
+        return _cut({key: utf8(value) if key else value for key, value in values.items()})
+
+    def from_text(self, text: str, place: str) -> Row:
+        """Returns a text under the empty key."""
+        return {"": text[:_SHOWN]}
+
+    def from_record(self, values: dict[str, object], place: str) -> Row:
+        """Returns the values of a record of a web crawl."""
+        return self.from_values(values, place)
+
+
+def _cut(values: Row) -> Row:
+    return {key: value[:_SHOWN] if isinstance(value, str) else value for key, value in values.items()}
+
+
+def sample_of(place: RawPlace, file: FoundFile, most_bytes: int) -> Sample:
+    """Returns the first rows of a file, of about `most_bytes`; `UnreadError` if it cannot be a raw file.
+
+    A file that is damaged behind its first rows is a sample like another: only a build reads it to the end.
+    """
+    if file.problem:
+        raise UnreadError("cannot_be_opened", file.problem)
+    name = printable(file.path)
+    try:
+        with place.open(file, name) as raw:
+            content = content_of(name, raw)
+        opening = _Opening(place, file, name)
+        return _read(opening, content, most_bytes)
+    except BadFileError as error:
+        raise UnreadError("damaged", error.problem) from None
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """How the file is opened anew."""
+
+    place: RawPlace
+    file: FoundFile
+    name: str
+
+    def raw(self, most: int) -> BinaryIO:
+        return cast(BinaryIO, _Bounded(self.place.open(self.file, self.name), most))
+
+
+def _read(opening: _Opening, content: Content, most_bytes: int) -> Sample:
+    kind = resolve_format(opening.name, content.format)
+    options = table_options(kind, content.head) if kind.startswith(("csv", "tsv")) else FormatOptions()
+    if kind.startswith("warc"):
+        return _crawl(opening, content, kind, most_bytes)
+    sample, why = _rows(opening, content.format, kind, options, most_bytes)
+    if not sample.rows and why == "enough" and kind != "parquet" and not sample.bad:
+        return _long_row(opening, sample, kind, content.head)
+    return sample
+
+
+def _crawl(opening: _Opening, content: Content, kind: str, most_bytes: int) -> Sample:
+    """Reads texts, or pages with an extractor that is installed."""
+    try:
+        return _rows(opening, content.format, kind, FormatOptions(), most_bytes)[0]
+    except ConfigError:
+        for library in ("resiliparse", "trafilatura"):
+            with suppress(ConfigError):
+                extractor_version(library)
+                options = FormatOptions(extractor=cast(Any, library))
+                return _rows(opening, content.format, kind, options, most_bytes)[0]
+    return Sample(opening.name, content.format, needs="warc")
+
+
+def _rows(
+    opening: _Opening, declared: str, kind: str, options: FormatOptions, most_bytes: int
+) -> tuple[Sample, str]:
+    """Returns the first rows, and why there are no more: `end`, or `enough`."""
+    most = _MOST_READ.get(kind, LONGEST + (1 << 20))
+    limits = Limits(line_bytes=LONGEST, ratio=0, free_bytes=most)
+    if kind == "parquet":
+        limits = Limits()
+    file = RawFile(opening.name, lambda: opening.raw(most))
+    rows: list[Row] = []
+    bad: dict[str, int] = {}
+    example, size, why = "", 0, "end"
+    try:
+        for row in read_rows(file, declared, limits, _AsItIs, bare_strings=True, options=options):
+            if isinstance(row, BadRow):
+                if not isinstance(row, PassedOver):
+                    bad[row.reason] = bad.get(row.reason, 0) + 1
+                    example = example or f"{row.where}: {row.reason}: {row.detail}"
+                continue
+            if len(rows) < MOST_ROWS:
+                rows.append(row)
+            size += sum(len(value) for value in row.values() if isinstance(value, str | list))
+            if size > most_bytes or sum(bad.values()) > MOST_ROWS:
+                why = "enough"
+                break
+    except _EnoughError:
+        why = "enough"
+    except BadFileError as error:
+        if kind == "parquet" or not any(words in error.problem for words in _OVER_LIMITS):
+            raise
+        why = "enough"
+    return Sample(opening.name, declared, options, rows, bad, example[:400]), why
+
+
+def _long_row(opening: _Opening, sample: Sample, kind: str, head: bytes) -> Sample:
+    """Returns the beginning of a first row that is longer than what is looked at; `UnreadError` if a build drops it."""
+    if kind == "txt" and opening.file.bytes > _LONGEST_READ:
+        raise UnreadError("long_row", f"is one text of more than {_LONGEST_READ >> 20} MiB")
+    if kind != "txt" and isinstance(opening.place, LocalFolder):
+        _require_end(opening)
+    text = head.decode("utf-8", "ignore")
+    row = {"": text[:_SHOWN]} if kind == "txt" else begun_object(text)
+    if not row:
+        raise UnreadError("long_row", f"its first row has more than {LONGEST >> 20} MiB, and does not begin like one")
+    return replace(sample, rows=[row], is_long=True)
+
+
+def _require_end(opening: _Opening) -> None:
+    """Raises `UnreadError` if the first row has more bytes than a build reads."""
+    with opening.place.open(opening.file, opening.name) as raw:
+        allowed, container = Limits().decompressed(opening.file.bytes), identify(raw.read(512))
+        raw.seek(0)
+        opener = {"gzip": open_gzip, "zstd": open_zstd}.get(container)
+        stream = opener(raw, allowed) if opener else io.BufferedReader(cast(io.RawIOBase, raw), 1 << 20)
+        left = _LONGEST_READ
+        try:
+            while block := stream.readline(1 << 20):
+                left -= len(block)
+                if left < 0:
+                    raise UnreadError("long_row", f"its first row has more than {_LONGEST_READ >> 20} MiB")
+                if block.endswith(b"\n"):
+                    return
+        except CodecError as error:
+            raise UnreadError("damaged", str(error)) from None
+
+
+def begun_object(text: str) -> Row:
+    """Returns the values of a JSON object of which only the beginning is there; the last may be a part of a text."""
+    decoder, values = json.JSONDecoder(), Row()
+    place = text.find("{") + 1
+    while place:
+        key = re.compile(r'\s*,?\s*("(?:[^"\\]|\\.)*")\s*:\s*').match(text, place)
+        if key is None:
+            break
+        name = str(json.loads(key[1]))
+        try:
+            values[name], place = decoder.raw_decode(text, key.end())
+        except (ValueError, RecursionError):
+            if text[key.end() : key.end() + 1] == '"':
+                values[name] = text[key.end() + 1 : key.end() + 1 + _SHOWN]
+            break
+    return values
+
+
+def table_options(kind: str, head: bytes) -> FormatOptions:
+    """Returns how a table is divided, by its first line: the delimiter, and names of columns if it has none."""
+    first = head.decode("utf-8", "replace").lstrip("\ufeff").split("\n", 1)[0].rstrip("\r")
+    usual = "\t" if kind.startswith("tsv") else ","
+    counts = {mark: first.count(mark) for mark in _SEPARATORS}
+    delimiter = usual if counts[usual] else max(counts, key=lambda mark: counts[mark])
+    given = delimiter if counts[delimiter] and delimiter != usual else None
+    cells: list[str] = next(iter(_cells(first, delimiter)), [])
+    names = None
+    if any(re.fullmatch(r"-?\d+(\.\d+)?|.{80,}", cell) for cell in cells) or len(set(cells)) < len(cells):
+        names = tuple(f"column_{number}" for number in range(1, len(cells) + 1))
+    return FormatOptions(delimiter=given, columns=names)
+
+
+def _cells(line: str, delimiter: str) -> Iterator[list[str]]:
+    with suppress(csv.Error):
+        yield from csv.reader([line], delimiter=delimiter)
