@@ -3,12 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from corpus_assets.beginning.look import Looked, Shape
-from corpus_assets.beginning.readings import Reading
-from resources.raw_places.files import glob_pattern
+from corpus_assets.beginning.look import Looked, Shape, Unread
+from corpus_assets.beginning.readings import why_none
+from corpus_assets.beginning.rows import Row
+from resources.raw_places.files import glob_pattern, printable
 
 MOST_SOURCES: Final = 100
 _FEW: Final = 20
@@ -16,32 +17,62 @@ _FEW: Final = 20
 _MOST_PATTERNS: Final = 40
 _COUNTED: Final = re.compile(r"(?:[a-z]{0,12}[-_.=]?)?\d[\d._-]*|[a-z_]+=.*|[0-9a-f]{1,4}", re.IGNORECASE)
 """Names of folders that are parts of one whole: numbers, dates, partitions."""
+_SOUND: Final = ("list", "no_text", "json")
+"""Reasons of files that are sound, and hold something else."""
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A source to be: files of one shape. folder: from the top of the place. globs: none for all files below."""
+    """A source to be: files of one shape.
+
+    folder: from the top of the place. globs: none for all files below. families: those of the shape. others: families
+    that the globs match too, and of which no file can be read in this shape.
+    """
 
     folder: str
     globs: tuple[str, ...]
     families: Sequence[Looked]
+    others: Sequence[Looked] = ()
 
     @property
     def shape(self) -> Shape:
         """Returns the shape of its files, with a key of ids if all of them have it."""
-        shape = next(one.shape for one in self.families if one.shape is not None)
-        keys = {one.shape.reading.id for one in self.families if one.shape is not None}
-        reading = Reading(**{**vars(shape.reading), "id": keys.pop() if len(keys) == 1 else None})
-        return Shape(reading, shape.format, shape.options)
+        shapes = [one.shape for one in self.families if one.shape is not None]
+        keys = {shape.reading.id for shape in shapes}
+        return replace(shapes[0], reading=replace(shapes[0].reading, id=keys.pop() if len(keys) == 1 else None))
+
+    @property
+    def rows(self) -> list[Row]:
+        """Returns all sampled rows."""
+        return [row for one in self.families for row in one.rows]
+
+    @property
+    def files(self) -> int:
+        """Returns the number of files that are read."""
+        return sum(one.family.files for one in self.families)
+
+    @property
+    def bytes(self) -> int:
+        """Returns the bytes of these files."""
+        return sum(one.family.bytes for one in self.families)
 
 
 @dataclass
 class _Node:
-    """A folder. own: families in it. below: folders by name."""
+    """A folder. own: families in it. below: folders by name. is_open: all folders below can be listed."""
 
     folder: str = ""
     own: list[Looked] = field(default_factory=list)
     below: dict[str, "_Node"] = field(default_factory=dict)
+    is_open: bool = True
+
+    def at(self, path: str) -> Iterator["_Node"]:
+        """Yields the folders on the way to a path, the folder itself first."""
+        node = self
+        yield node
+        for name in path.split("/") if path else ():
+            node = node.below.setdefault(name, _Node(f"{node.folder}/{name}".lstrip("/")))
+            yield node
 
     def all(self) -> Iterator[Looked]:
         """Yields all families in and below the folder."""
@@ -50,14 +81,18 @@ class _Node:
             yield from node.all()
 
 
-def drafts_of(families: Iterable[Looked]) -> list[Draft]:
-    """Returns the sources to be, in order of their folders. Families without a shape are in none."""
+def drafts_of(families: Iterable[Looked], unlisted: Iterable[str] = ()) -> list[Draft]:
+    """Returns the sources to be, in order of their folders. Families without a shape are in none.
+
+    unlisted: folders that cannot be listed, which lie below no source.
+    """
     top = _Node()
     for one in families:
-        node = top
-        for name in one.family.folder.split("/") if one.family.folder else ():
-            node = node.below.setdefault(name, _Node(f"{node.folder}/{name}".lstrip("/")))
+        *_, node = top.at(one.family.folder)
         node.own.append(one)
+    for path in unlisted:
+        for node in top.at(path):
+            node.is_open = False
     while not _readable(top.own) and len(top.below) == 1 and not top.own:
         (top,) = top.below.values()
     return _divided(top, is_top=True)
@@ -68,7 +103,8 @@ def _divided(node: _Node, *, is_top: bool = False) -> list[Draft]:
     groups = _by_shape(below)
     if not groups:
         return []
-    if len(groups) == 1 and not (is_top and _are_names(node)):
+    divides = (is_top and _are_names(node)) or (node.below and _hides_others(below)) or not node.is_open
+    if len(groups) == 1 and not divides:
         return [_whole(node, below)]
     found = _own(node)
     for name in sorted(node.below):
@@ -76,6 +112,13 @@ def _divided(node: _Node, *, is_top: bool = False) -> list[Draft]:
     if len(found) > _FEW and (together := _by_suffix(node, below)) and len(together) < len(found):
         return together
     return found if len(found) <= MOST_SOURCES else [_largest(node, below)]
+
+
+def _hides_others(families: Sequence[Looked]) -> bool:
+    """Returns whether sound files of other content, such as lists, have the suffix of files that are read."""
+    suffixes = {one.family.suffix for one in _readable(families)}
+    others = (one for one in families if one.shape is None and one.family.suffix in suffixes)
+    return any(unread.reason in _SOUND for one in others for unread in one.bad)
 
 
 def _are_names(node: _Node) -> bool:
@@ -89,7 +132,7 @@ def _readable(families: Iterable[Looked]) -> list[Looked]:
 
 
 def _key(shape: Shape) -> Shape:
-    return Shape(Reading(**{**vars(shape.reading), "id": None}), shape.format, shape.options)
+    return replace(shape, reading=replace(shape.reading, id=None))
 
 
 def _by_shape(families: Iterable[Looked]) -> dict[Shape, list[Looked]]:
@@ -106,8 +149,8 @@ def _whole(node: _Node, below: Sequence[Looked]) -> Draft:
     # Files beside data, and such without bytes, may stay: a build passes over them, or finds no rows in them.
     others = [one for one in below if one.shape is None and not one.is_beside and one.family.samples]
     if not others and all(one.shape is not None and one.shape.format == "auto" for one in mine):
-        return Draft(node.folder, (), below)
-    return Draft(node.folder, _patterns(mine, "**/"), _with_bad(mine, others))
+        return Draft(node.folder, (), mine)
+    return Draft(node.folder, _patterns(mine, "**/"), mine, _matched(mine, others))
 
 
 def _patterns(families: Iterable[Looked], prefix: str) -> tuple[str, ...]:
@@ -116,10 +159,10 @@ def _patterns(families: Iterable[Looked], prefix: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(prefix + name for name in given))
 
 
-def _with_bad(mine: Sequence[Looked], others: Iterable[Looked]) -> list[Looked]:
-    """Returns families with those that their patterns match too, although no file of them can be read."""
+def _matched(mine: Sequence[Looked], others: Iterable[Looked]) -> list[Looked]:
+    """Returns the families of which patterns by suffix match files too, although none of them can be read."""
     suffixes = {one.family.suffix for one in mine}
-    return [*mine, *(one for one in others if one.family.suffix in suffixes)]
+    return [one for one in others if one.family.suffix in suffixes]
 
 
 def _own(node: _Node) -> list[Draft]:
@@ -144,7 +187,7 @@ def _by_suffix(node: _Node, families: Sequence[Looked], prefix: str = "**/") -> 
             if taken.setdefault(one.family.suffix, shape) != shape or not one.family.suffix:
                 return None
     others = [one for one in families if one.shape is None]
-    return [Draft(node.folder, _patterns(group, prefix), _with_bad(group, others)) for group in groups.values()]
+    return [Draft(node.folder, _patterns(group, prefix), group, _matched(group, others)) for group in groups.values()]
 
 
 def _clash(families: Sequence[Looked], named: dict[Shape, tuple[str, ...]]) -> bool:
@@ -163,5 +206,13 @@ def _largest(node: _Node, families: Sequence[Looked], prefix: str = "**/") -> Dr
     """Returns a source with the files of the commonest shape; the others of their suffixes cannot be read in it."""
     groups = _by_shape(families)
     best = max(groups, key=lambda shape: sum(one.family.bytes for one in groups[shape]))
-    others = [one for one in families if one not in groups[best]]
-    return Draft(node.folder, _patterns(groups[best], prefix), _with_bad(groups[best], others))
+    mine = groups[best]
+    others = [one for one in families if not any(one is other for other in mine)]
+    for one in others:
+        if one.shape is not None:
+            path, keys = printable(one.family.samples[0].path), why_none(one.rows[:1]).rpartition("; ")[2]
+            words = f"lies among files of another kind, and cannot be told from them by its name; {keys}"
+            if one.shape.format != "auto":
+                words = f"is {one.shape.format} by its first bytes, which its name does not say: rename it"
+            one.bad.append(Unread(path, one.family.files, "other_keys", words))
+    return Draft(node.folder, _patterns(mine, prefix), mine, _matched(mine, others))

@@ -31,7 +31,9 @@ _SCRIPTS: Final = {
     "THAI": "Thai",
     "DEVANAGARI": "a language in Devanagari script",
 }
-_CODE: Final = re.compile(r"[{};]\s*$|^\s*(?:def |class |import |from \S+ import|#include|function |public |return\b)", re.M)
+_CODE: Final = re.compile(
+    r"[{};]\s*$|^\s*(?:def |class |import |from \S+ import|#include|function |public |return\b)", re.M
+)
 
 
 def language_of(text: str) -> str:

@@ -1,6 +1,7 @@
 """Looks at raw files: samples of every family, what each is, and why some cannot be read."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,7 @@ from typing import Final
 
 from corpus_assets.beginning.contents import UnreadError
 from corpus_assets.beginning.families import KEPT, Family, families_of
-from corpus_assets.beginning.places import Left, Place
+from corpus_assets.beginning.places import ALL, Left, Place
 from corpus_assets.beginning.readings import Reading, id_key, reading_of, why_none
 from corpus_assets.beginning.rows import Row, Sample, sample_of
 from corpus_assets.raw.rows.rules import FormatOptions
@@ -22,6 +23,10 @@ MOST_SAMPLED: Final = 200
 MOST_OF_A_FILE: Final = 1 << 20
 """Bytes of values that are looked at in a file."""
 _MOST_TOGETHER: Final = 64 << 20
+_SOME: Final = 10
+"""So many texts of one unknown suffix are data, whatever lies beside them."""
+_MAY_BE_DATA: Final = (".md", ".py", ".sh")
+_DESCRIBES: Final = re.compile(r"(?i)(readme|licen[cs]e|notice|copying|change(log|s)|contributing|citation|authors)\b")
 
 
 @dataclass(frozen=True)
@@ -96,13 +101,15 @@ def look_at(place: Place, most_files: int = MOST_SAMPLED, say: Callable[[int, in
     """
     left = Left()
     families = families_of(place.files(left))
-    data = [family for family in families if not _is_beside(family)]
-    seen = _seen(place, data, most_files, say)
-    beside = [family for family in families if _is_beside(family)]
+    named = place.glob != ALL
+    seen = _seen(place, [family for family in families if named or not _is_beside(family)], most_files, say)
+    beside = [family for family in families if not named and _is_beside(family)]
     if any(looked.shape for looked in seen):
+        _without_notes(seen)
         seen += map(_passed_over, beside)
     else:
-        seen += _seen(place, beside, most_files, say)
+        seen += _seen(place, [family for family in beside if _may_be_data(family)], most_files, say)
+        seen += [_passed_over(family) for family in beside if not _may_be_data(family)]
     sampled = sum(len(looked.samples) + len(looked.bad) for looked in seen if not looked.is_beside)
     return Look(place, sorted(seen, key=lambda one: (one.family.folder, one.family.glob)), sampled, left)
 
@@ -111,6 +118,24 @@ def _is_beside(family: Family) -> bool:
     """Returns whether files describe data, and are none."""
     samples = family.samples
     return bool(samples) and data_suffix(samples[0].path) is None and not is_unread(samples[0])
+
+
+def _may_be_data(family: Family) -> bool:
+    """Returns whether files that usually describe data may be the data, where there are no others."""
+    name = family.samples[0].path.rpartition("/")[2]
+    return name.lower().endswith(_MAY_BE_DATA) and not _DESCRIBES.match(name)
+
+
+def _without_notes(seen: Sequence[Looked]) -> None:
+    """Takes a few texts of no known suffix for notes beside data, if there are other files that can be read."""
+    notes = [one for one in seen if one.shape and one.shape.format == "txt" and data_suffix(one.family.suffix) is None]
+    if len(notes) == sum(one.shape is not None for one in seen):
+        return
+    for one in notes:
+        if sum(other.family.files for other in notes if other.family.suffix == one.family.suffix) < _SOME:
+            path = printable(one.family.samples[0].path)
+            one.bad.append(Unread(path, one.family.files, "beside", "is a text of no known suffix, beside data"))
+            one.shape, one.samples, one.is_beside = None, [], True
 
 
 def _passed_over(family: Family) -> Looked:
@@ -189,7 +214,15 @@ def _settle(looked: Looked) -> None:
 def _shape(sample: Sample) -> Shape | None:
     """Returns how a file is read, without the key of ids, in which files may differ."""
     reading = reading_of(sample.rows)
+    if reading is not None and _is_one_object(sample, reading):
+        return None
     return reading and Shape(reading, sample.format, sample.options)
+
+
+def _is_one_object(sample: Sample, reading: Reading) -> bool:
+    """Returns whether a file of no known suffix is one object, as settings are, and no row with a text."""
+    lone = len(sample.rows) == 1 and not sample.is_long and sample.format.startswith("jsonl")
+    return lone and data_suffix(sample.path) is None and reading.is_text and reading.text not in ("text", "content")
 
 
 def _guess_unsampled(seen: Sequence[Looked]) -> None:

@@ -1,10 +1,10 @@
 """The place that `corpus init` was given: what it is called in corpus.yaml, and which files lie there."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from corpus_assets.config.section import expanded
@@ -38,13 +38,13 @@ class Left:
 class Place:
     """A place of raw files. given: as it was asked for. location: as corpus.yaml calls it. glob: all, or one file.
 
-    s3: how an object store is reached.
+    access: the section `s3`, which says how an object store is reached.
     """
 
     given: str
     location: str
     glob: str = ALL
-    s3: S3Settings = field(default_factory=S3Settings)
+    access: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_local(self) -> bool:
@@ -68,7 +68,7 @@ class Place:
         return place_of(self._folder())
 
     def _folder(self) -> SourceFolder:
-        return SourceFolder("init", self.location, (self.glob,), "auto", KEY, s3=self.s3)
+        return SourceFolder("init", self.location, (self.glob,), "auto", KEY, s3=S3Settings(**self.access))
 
     def files(self, left: Left) -> Iterator[FoundFile]:
         """Yields the files that are no hidden ones; `left` gets what is left out.
@@ -120,13 +120,14 @@ def _note(left: Left, top: str, error: OSError) -> None:
     left.unlisted.append((os.path.relpath(error.filename, top), error.strerror or str(error)))
 
 
-def place_named(given: str, s3: S3Settings | None = None) -> Place:
+def place_named(given: str, access: Mapping[str, Any] | None = None) -> Place:
     """Returns the place that a person named: a folder, one file in it, or an address. Nothing is read.
 
-    `hf://org/name` is `hf://datasets/org/name`. `ConfigError` for what cannot be a place.
+    access: the section `s3` of corpus.yaml. `hf://org/name` is `hf://datasets/org/name`. `ConfigError` for what cannot be a place.
     """
-    reached = s3 or S3Settings()
     scheme = scheme_of(given)
+    if access and scheme != "s3":
+        raise ConfigError(f"--s3: goes with s3://bucket/prefix, received {printable(given)!r}")
     if not scheme:
         return _local_place(given)
     named = given
@@ -139,8 +140,8 @@ def place_named(given: str, s3: S3Settings | None = None) -> Place:
         raise ConfigError(f"{KEY}: received {_shown(given)}; valid: {error}") from None
     folder, _, last = named.rpartition("/")
     if scheme in ("s3", "hf") and data_suffix(last) is not None:
-        return Place(given, folder, last, reached)
-    return Place(given, named, ALL, reached)
+        return Place(given, folder, last, access or {})
+    return Place(given, named, ALL, access or {})
 
 
 def _shown(given: str) -> str:

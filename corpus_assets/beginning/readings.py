@@ -21,9 +21,29 @@ _PREFERENCES: Final = (
     *(("preferred", "dispreferred"), ("winner", "loser"), ("chosen_answer", "rejected_answer"), ("win", "lose")),
 )
 _PROMPTS: Final = ("prompt", "instruction", "question", "query", "input", "inputs", "problem", "user", "context")
-_COMPLETIONS: Final = ("completion", "response", "output", "answer", "outputs", "targets", "target", "solution", "reply")
+_COMPLETIONS: Final = (
+    "completion",
+    "response",
+    "output",
+    "answer",
+    "outputs",
+    "targets",
+    "target",
+    "solution",
+    "reply",
+)
 _LABELS: Final = ("label", "good", "desirable", "thumbs_up")
-_TEXTS: Final = ("content", "body", "raw_content", "article", "document", "page_content", "markdown", "code", "contents")
+_TEXTS: Final = (
+    "content",
+    "body",
+    "raw_content",
+    "article",
+    "document",
+    "page_content",
+    "markdown",
+    "code",
+    "contents",
+)
 _NO_TEXTS: Final = re.compile(
     r"(?i)id|_id|uuid|guid|url|uri|link|path|file|filename|hash|digest|sha\d*|md5|date|time|timestamp|created|added|"
     r"licen[cs]e|lang|language|source|split|title|author|type|mime|html|raw_html|base64|embedding"

@@ -176,7 +176,20 @@ def _read(opening: _Opening, content: Content, most_bytes: int) -> Sample:
     sample, why = _rows(opening, content.format, kind, options, most_bytes)
     if not sample.rows and why == "enough" and kind != "parquet" and not sample.bad:
         return _long_row(opening, sample, kind, content.head)
+    if kind == "txt" and sample.rows:
+        _require_no_list(opening, sample.rows[0][""])
     return sample
+
+
+def _require_no_list(opening: _Opening, text: str) -> None:
+    """Raises `UnreadError` for a text that lists text files, or addresses."""
+    lines = [line.strip() for line in text.splitlines()[:50] if line.strip()]
+    if all(re.fullmatch(r"https?://\S+", line) for line in lines):
+        raise UnreadError("list", "lists addresses; `corpus init` of its own address reads what they lead to")
+    if all(line.lower().endswith(".txt") for line in lines):
+        (named,) = opening.place.members(opening.file, lines[:1])
+        if not named.problem:
+            raise UnreadError("list", "lists text files, which are read by themselves")
 
 
 def _crawl(opening: _Opening, content: Content, kind: str, most_bytes: int) -> Sample:
@@ -192,9 +205,7 @@ def _crawl(opening: _Opening, content: Content, kind: str, most_bytes: int) -> S
     return Sample(opening.name, content.format, needs="warc")
 
 
-def _rows(
-    opening: _Opening, declared: str, kind: str, options: FormatOptions, most_bytes: int
-) -> tuple[Sample, str]:
+def _rows(opening: _Opening, declared: str, kind: str, options: FormatOptions, most_bytes: int) -> tuple[Sample, str]:
     """Returns the first rows, and why there are no more: `end`, or `enough`."""
     most = _MOST_READ.get(kind, LONGEST + (1 << 20))
     limits = Limits(line_bytes=LONGEST, ratio=0, free_bytes=most)

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+from corpus_assets.cli.beginning.arguments import init
 from corpus_assets.cli.megatron.arguments import megatron_cache
 from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption
 from corpus_assets.cli.questions import arguments as questions
@@ -57,6 +58,9 @@ def _corpus(
     ] = False,
 ) -> None:
     del version  # Its callback has printed it.
+
+
+app.command()(init)
 
 
 @app.command()
