@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from corpus_assets.beginning.look import Looked, Shape, Unread
-from corpus_assets.beginning.readings import why_none
-from corpus_assets.beginning.rows import Row
+from corpus_assets.beginning.looking.look import Looked, Shape, Unread
+from corpus_assets.beginning.looking.readings import why_none
+from corpus_assets.beginning.looking.values import Row
 from resources.raw_places.files import glob_pattern, printable
 
 MOST_SOURCES: Final = 100

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from corpus_assets.beginning.drafts import Draft
-from corpus_assets.beginning.facts import Facts, facts_of
-from corpus_assets.beginning.places import Place
-from corpus_assets.beginning.readings import Reading, is_id
+from corpus_assets.beginning.looking.facts import Facts, facts_of
+from corpus_assets.beginning.looking.places import Place
+from corpus_assets.beginning.looking.readings import Reading, is_id
 from corpus_assets.config.section import expanded
-from corpus_assets.numbers import size
+from corpus_assets.numbers import amount, size
 from resources.shard_names import data_suffix
 
 _LONGEST_NAME: Final = 40
@@ -151,8 +151,8 @@ def _bad(draft: Draft) -> Iterator[tuple[str, Any, str]]:
 def _notes(draft: Draft, facts: Facts) -> Iterator[str]:
     sampled = sum(len(one.samples) for one in draft.families)
     holds = _HOLDS[draft.shape.reading.kind]
-    files = f"{draft.files:,} file{'s' if draft.files != 1 else ''} ({size(draft.bytes)})"
-    yield f"{files} of {holds}; seen: {facts.rows:,} rows of {sampled:,}."
+    files = f"{amount(draft.files, 'files')} ({size(draft.bytes)})"
+    yield f"{files} of {holds}; seen: {amount(facts.rows, 'rows')} of {amount(sampled, 'files')}."
     more = []
     if lengths := facts.lengths:
         more.append(f"half of the texts have up to {lengths[len(lengths) // 2]:,} characters")
@@ -175,7 +175,7 @@ def _named(keys: Iterable[str]) -> str:
 
 
 def _names(place: Place, drafts: Sequence[Draft]) -> list[str]:
-    """Returns a name for each draft: that of its folder, with those above it or a part of its files' names if needed."""
+    """Returns a name for each draft: that of its folder, with those above it or a part of its files if needed."""
     folders = Counter(draft.folder for draft in drafts)
     names: list[str] = []
     for draft in drafts:

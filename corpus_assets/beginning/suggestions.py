@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from corpus_assets.beginning.facts import EMAIL
+from corpus_assets.beginning.looking.facts import EMAIL
 from corpus_assets.beginning.sources import Section
 from corpus_assets.numbers import amount
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from corpus_assets.beginning.look import Look, Unread
+from corpus_assets.beginning.looking.look import Look, Unread
 from corpus_assets.beginning.sources import Section
 from corpus_assets.beginning.suggestions import emails, rules_for, shortest
 from corpus_assets.beginning.tokenizers import Chosen
@@ -195,7 +195,8 @@ def _folded(reason: str, group: Sequence[Unread]) -> Iterator[str]:
         yield f"{reason}: {amount(files, 'files')} that {REASONS[reason]}: {_some([unread.path for unread in group])}"
         return
     for unread in group[:_MOST_NAMED]:
-        yield f"{reason}: {unread.path}{' and others' if unread.files > 1 else ''}: {' '.join(unread.words.split())[:300]}"
+        more = " and others" if unread.files > 1 else ""
+        yield f"{reason}: {unread.path}{more}: {' '.join(unread.words.split())[:300]}"
     if len(group) > _MOST_NAMED:
         yield f"{reason}: {_some([unread.path for unread in group[_MOST_NAMED:]])}: the same or alike"
 

@@ -17,7 +17,7 @@ _IN_A_FOLDER: Final = ("tokenizer.json", "tokenizer.model", "spiece.model", "voc
 
 @dataclass(frozen=True)
 class Chosen:
-    """A tokenizer. section: `tokenizer` of corpus.yaml, with the path as given. has_template: it has a chat template."""
+    """A tokenizer. section: `tokenizer` of corpus.yaml. has_template: a chat template lies beside it."""
 
     section: Mapping[str, Any]
     has_template: bool = False

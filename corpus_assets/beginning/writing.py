@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from corpus_assets.beginning.drafts import drafts_of
-from corpus_assets.beginning.look import Look
-from corpus_assets.beginning.places import Place
+from corpus_assets.beginning.looking.look import Look
+from corpus_assets.beginning.looking.places import Place
 from corpus_assets.beginning.sources import Section, plain_name, sections_of, stands_for_itself
 from corpus_assets.beginning.text import Plan, not_read, text_of
 from corpus_assets.beginning.tokenizers import Chosen

@@ -12,8 +12,8 @@ import yaml
 from pydantic import ValidationError
 from rich.console import Console
 
-from corpus_assets.beginning.look import look_at
-from corpus_assets.beginning.places import place_named
+from corpus_assets.beginning.looking.look import look_at
+from corpus_assets.beginning.looking.places import place_named
 from corpus_assets.beginning.text import Plan, looked, not_read
 from corpus_assets.beginning.tokenizers import tokenizer_named
 from corpus_assets.beginning.trainers import page_of

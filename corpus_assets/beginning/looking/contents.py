@@ -96,9 +96,8 @@ def _archive(start: bytes) -> str:
 
 def _kind(name: str, head: bytes) -> str:
     """Returns the format of unpacked bytes, without packing."""
-    if head.startswith(_WIDE) or b"\0" in head[:4]:
-        if not binary_kind(head):
-            raise UnreadError("utf16", "starts like UTF-16 or UTF-32, or is binary; valid is UTF-8")
+    if (head.startswith(_WIDE) or b"\0" in head[:4]) and not binary_kind(head):
+        raise UnreadError("utf16", "starts like UTF-16 or UTF-32, or is binary; valid is UTF-8")
     if head.startswith(_ARROW):
         raise UnreadError("arrow", "is an Arrow file, which is not read; write it as parquet")
     if found := binary_kind(head):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from corpus_assets.beginning.languages import languages_in_words
-from corpus_assets.beginning.readings import Reading
-from corpus_assets.beginning.rows import Row
+from corpus_assets.beginning.looking.languages import languages_in_words
+from corpus_assets.beginning.looking.readings import Reading
+from corpus_assets.beginning.looking.values import Row
 
 _DATE: Final = re.compile(r"(?:19|20)\d\d-[01]\d(?:-[0-3]\d)?(?:[T ].*)?")
 _URL: Final = re.compile(r"https?://\S+", re.IGNORECASE)

@@ -1,21 +1,18 @@
 """Reads the first rows of a raw file as they are, in bounded time and memory."""
 
-import csv
 import io
-import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Final, cast
 
-import msgspec
-
-from corpus_assets.beginning.contents import Content, UnreadError, content_of
+from corpus_assets.beginning.looking.contents import Content, UnreadError, content_of
+from corpus_assets.beginning.looking.tables import table_options
+from corpus_assets.beginning.looking.values import SHOWN, AsItIs, Row, begun_object
 from corpus_assets.raw.formats.names import identify, resolve_format
-from corpus_assets.raw.readers import RawFile, read_rows
-from corpus_assets.raw.rows.faults import BadRow, PassedOver, RowError, decode_error
-from corpus_assets.raw.rows.json_values import ANY, utf8
+from corpus_assets.raw.readers import NO_OPTIONS, RawFile, read_rows
+from corpus_assets.raw.rows.faults import BadRow, PassedOver
 from corpus_assets.raw.rows.rules import FormatOptions, Limits
 from corpus_assets.raw.web.extractors import extractor_version
 from resources.errors import BadFileError, ConfigError, CorpusError
@@ -29,13 +26,8 @@ LONGEST: Final = 8 << 20
 _MOST_READ: Final = {"parquet": 256 << 20}
 _LONGEST_READ: Final = 256 << 20
 """Bytes of the longest row that a build reads by default (`longest_row`)."""
-_SHOWN: Final = 20_000
-"""Characters of a text that are kept."""
-_SEPARATORS: Final = ";\t|,"
 _OVER_LIMITS: Final = ("allowed for its size", "(`longest_row`)")
 """What readers say of a stream, and of a text, that is longer than a sample may be."""
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,7 @@ class Sample:
 
     path: str
     format: str
-    options: FormatOptions = FormatOptions()
+    options: FormatOptions = NO_OPTIONS
     rows: list[Row] = field(default_factory=list)
     bad: Mapping[str, int] = field(default_factory=dict)
     example: str = ""
@@ -91,52 +83,6 @@ class _Bounded(io.RawIOBase):
     def close(self) -> None:
         self._raw.close()
         super().close()
-
-
-class _AsItIs:
-    """Gives the values of every row (a `RowParser`)."""
-
-    required: Sequence[Sequence[str]] = ()
-    places: Mapping[str, str] = {}
-    textual: Sequence[str] = ()
-    columns: Collection[str] | None = None
-    empty_files = False
-
-    def begin_part(self, number: int) -> None:
-        """Notes nothing: rows are alike in all parts."""
-
-    def from_line(self, line: bytes | None, place: str, *, bare_strings: bool = False) -> Row:
-        """Returns the values of a JSON line."""
-        if line is None:
-            raise RowError("line_too_long", f"over {_LONGEST_READ} bytes")
-        try:
-            value = ANY.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-            raise decode_error(line, fault) from None
-        if bare_strings and isinstance(value, str):
-            return {"": value[:_SHOWN]}
-        if not isinstance(value, dict):
-            raise RowError("not_an_object", f"the row is {type(value).__name__}")
-        return _cut(value)
-
-    def from_values(self, values: dict[str, object], place: str) -> Row:
-        """Returns the values of a row of a table; one that cannot be converted makes the row bad."""
-        for value in values.values():
-            if isinstance(value, RowError):
-                raise value
-        return _cut({key: utf8(value) if key else value for key, value in values.items()})
-
-    def from_text(self, text: str, place: str) -> Row:
-        """Returns a text under the empty key."""
-        return {"": text[:_SHOWN]}
-
-    def from_record(self, values: dict[str, object], place: str) -> Row:
-        """Returns the values of a record of a web crawl."""
-        return self.from_values(values, place)
-
-
-def _cut(values: Row) -> Row:
-    return {key: value[:_SHOWN] if isinstance(value, str) else value for key, value in values.items()}
 
 
 def sample_of(place: RawPlace, file: FoundFile, most_bytes: int) -> Sample:
@@ -216,7 +162,7 @@ def _rows(opening: _Opening, declared: str, kind: str, options: FormatOptions, m
     bad: dict[str, int] = {}
     example, size, why = "", 0, "end"
     try:
-        for row in read_rows(file, declared, limits, _AsItIs, bare_strings=True, options=options):
+        for row in read_rows(file, declared, limits, AsItIs, bare_strings=True, options=options):
             if isinstance(row, BadRow):
                 if not isinstance(row, PassedOver):
                     bad[row.reason] = bad.get(row.reason, 0) + 1
@@ -244,7 +190,7 @@ def _long_row(opening: _Opening, sample: Sample, kind: str, head: bytes) -> Samp
     if kind != "txt" and isinstance(opening.place, LocalFolder):
         _require_end(opening)
     text = head.decode("utf-8", "ignore")
-    row = {"": text[:_SHOWN]} if kind == "txt" else begun_object(text)
+    row = {"": text[:SHOWN]} if kind == "txt" else begun_object(text)
     if not row:
         raise UnreadError("long_row", f"its first row has more than {LONGEST >> 20} MiB, and does not begin like one")
     return replace(sample, rows=[row], is_long=True)
@@ -267,40 +213,3 @@ def _require_end(opening: _Opening) -> None:
                     return
         except CodecError as error:
             raise UnreadError("damaged", str(error)) from None
-
-
-def begun_object(text: str) -> Row:
-    """Returns the values of a JSON object of which only the beginning is there; the last may be a part of a text."""
-    decoder, values = json.JSONDecoder(), Row()
-    place = text.find("{") + 1
-    while place:
-        key = re.compile(r'\s*,?\s*("(?:[^"\\]|\\.)*")\s*:\s*').match(text, place)
-        if key is None:
-            break
-        name = str(json.loads(key[1]))
-        try:
-            values[name], place = decoder.raw_decode(text, key.end())
-        except (ValueError, RecursionError):
-            if text[key.end() : key.end() + 1] == '"':
-                values[name] = text[key.end() + 1 : key.end() + 1 + _SHOWN]
-            break
-    return values
-
-
-def table_options(kind: str, head: bytes) -> FormatOptions:
-    """Returns how a table is divided, by its first line: the delimiter, and names of columns if it has none."""
-    first = head.decode("utf-8", "replace").lstrip("\ufeff").split("\n", 1)[0].rstrip("\r")
-    usual = "\t" if kind.startswith("tsv") else ","
-    counts = {mark: first.count(mark) for mark in _SEPARATORS}
-    delimiter = usual if counts[usual] else max(counts, key=lambda mark: counts[mark])
-    given = delimiter if counts[delimiter] and delimiter != usual else None
-    cells: list[str] = next(iter(_cells(first, delimiter)), [])
-    names = None
-    if any(re.fullmatch(r"-?\d+(\.\d+)?|.{80,}", cell) for cell in cells) or len(set(cells)) < len(cells):
-        names = tuple(f"column_{number}" for number in range(1, len(cells) + 1))
-    return FormatOptions(delimiter=given, columns=names)
-
-
-def _cells(line: str, delimiter: str) -> Iterator[list[str]]:
-    with suppress(csv.Error):
-        yield from csv.reader([line], delimiter=delimiter)

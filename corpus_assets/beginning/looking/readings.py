@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from corpus_assets.beginning.rows import Row
+from corpus_assets.beginning.looking.values import Row
 from corpus_assets.raw.rows.json_values import SHAREGPT_KEYS
 
 Kind = Literal["text", "messages", "pair", "pair_messages", "preference", "preference_messages", "kto", "kto_messages"]
@@ -221,7 +221,7 @@ def _of_texts(rows: Sequence[Row]) -> Reading | None:
 
 def _worth(rows: Sequence[Row], key: str) -> float:
     """Returns how much the values of a key look like texts: their mean length, weighted by their names and words."""
-    values = [value for row in rows if _is_text(value := row.get(key))]
+    values = [str(row[key]) for row in rows if _is_text(row.get(key))]
     letters = [value for value in values if not _DIGITS.fullmatch(value)]
     if key == "text":
         return 20 * (1 + sum(map(len, values)) / len(rows))

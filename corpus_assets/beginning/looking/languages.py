@@ -7,18 +7,19 @@ from collections.abc import Iterable
 from typing import Final
 
 _LOOKED_AT: Final = 2_000
-_WORDS: Final[dict[str, frozenset[str]]] = {
-    "English": frozenset("the of and to in is that for it with as was on are be this by from or an".split()),
-    "German": frozenset("der die und das ist nicht ein eine mit den von zu auf für dem sich des auch".split()),
-    "French": frozenset("le la les des et est une dans que pour qui du au sur pas avec sont ce".split()),
-    "Spanish": frozenset("el los las una que por con para del se es su como más pero al lo".split()),
-    "Portuguese": frozenset("o os uma que não com para do da em por mais como dos ao se".split()),
-    "Italian": frozenset("il che di una per non con del della sono è gli nel alla anche le".split()),
-    "Dutch": frozenset("de het een van en dat niet is op te zijn voor met aan ook er".split()),
-    "Polish": frozenset("i w na nie się że do jest to z jak po od przez dla".split()),
-    "Swedish": frozenset("och att det som en är på för med inte av ett den har till".split()),
-    "Turkish": frozenset("ve bir bu için ile da de çok daha olarak olan gibi ne".split()),
+_COMMON: Final = {
+    "English": "the of and to in is that for it with as was on are be this by from or an",
+    "German": "der die und das ist nicht ein eine mit den von zu auf für dem sich des auch",
+    "French": "le la les des et est une dans que pour qui du au sur pas avec sont ce",
+    "Spanish": "el los las una que por con para del se es su como más pero al lo",
+    "Portuguese": "o os uma que não com para do da em por mais como dos ao se",
+    "Italian": "il che di una per non con del della sono è gli nel alla anche le",
+    "Dutch": "de het een van en dat niet is op te zijn voor met aan ook er",
+    "Polish": "i w na nie się że do jest to z jak po od przez dla",
+    "Swedish": "och att det som en är på för med inte av ett den har till",
+    "Turkish": "ve bir bu için ile da de çok daha olarak olan gibi ne",
 }
+_WORDS: Final = {name: frozenset(words.split()) for name, words in _COMMON.items()}
 _SCRIPTS: Final = {
     "CYRILLIC": "a language in Cyrillic script",
     "ARABIC": "a language in Arabic script",

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from corpus_assets.beginning.contents import UnreadError
-from corpus_assets.beginning.families import KEPT, Family, families_of
-from corpus_assets.beginning.places import ALL, Left, Place
-from corpus_assets.beginning.readings import Reading, id_key, reading_of, why_none
-from corpus_assets.beginning.rows import Row, Sample, sample_of
+from corpus_assets.beginning.looking.contents import UnreadError
+from corpus_assets.beginning.looking.families import KEPT, Family, families_of
+from corpus_assets.beginning.looking.places import ALL, Left, Place
+from corpus_assets.beginning.looking.readings import Reading, id_key, reading_of, why_none
+from corpus_assets.beginning.looking.rows import Sample, sample_of
+from corpus_assets.beginning.looking.values import Row
+from corpus_assets.raw.readers import NO_OPTIONS
 from corpus_assets.raw.rows.rules import FormatOptions
 from resources.raw_places import RawPlace
 from resources.raw_places.files import FoundFile, printable
@@ -35,7 +37,7 @@ class Shape:
 
     reading: Reading
     format: str
-    options: FormatOptions = FormatOptions()
+    options: FormatOptions = NO_OPTIONS
 
 
 @dataclass(frozen=True)
@@ -214,9 +216,9 @@ def _settle(looked: Looked) -> None:
 def _shape(sample: Sample) -> Shape | None:
     """Returns how a file is read, without the key of ids, in which files may differ."""
     reading = reading_of(sample.rows)
-    if reading is not None and _is_one_object(sample, reading):
+    if reading is None or _is_one_object(sample, reading):
         return None
-    return reading and Shape(reading, sample.format, sample.options)
+    return Shape(reading, sample.format, sample.options)
 
 
 def _is_one_object(sample: Sample, reading: Reading) -> bool:
@@ -231,7 +233,7 @@ def _guess_unsampled(seen: Sequence[Looked]) -> None:
         if looked.shape is None and not looked.bad and looked.family.samples:
             alike = [one for one in seen if one.samples and one.family.suffix == looked.family.suffix]
             nearest = max(alike, key=lambda one: _nearness(one.family, looked.family), default=None)
-            looked.shape = nearest and nearest.shape
+            looked.shape = None if nearest is None else nearest.shape
 
 
 def _nearness(one: Family, other: Family) -> int:

@@ -123,7 +123,8 @@ def _note(left: Left, top: str, error: OSError) -> None:
 def place_named(given: str, access: Mapping[str, Any] | None = None) -> Place:
     """Returns the place that a person named: a folder, one file in it, or an address. Nothing is read.
 
-    access: the section `s3` of corpus.yaml. `hf://org/name` is `hf://datasets/org/name`. `ConfigError` for what cannot be a place.
+    access: the section `s3` of corpus.yaml. `hf://org/name` is `hf://datasets/org/name`. `ConfigError` for what cannot
+    be a place.
     """
     scheme = scheme_of(given)
     if access and scheme != "s3":
