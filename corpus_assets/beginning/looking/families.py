@@ -15,7 +15,7 @@ from resources.shard_names import data_suffix
 
 MOST_NAMES: Final = 100
 """Kinds of names that are told apart in a folder, by suffix."""
-KEPT: Final = 8
+KEPT: Final = 16
 """Files of a family that may be looked at."""
 _PACKED: Final = (".gz", ".zst", ".bz2", ".xz", ".lz4")
 

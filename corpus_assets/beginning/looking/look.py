@@ -21,7 +21,8 @@ from resources.shard_names import data_suffix
 from resources.shards.left_out import is_unread
 
 MOST_SAMPLED: Final = 200
-"""Files that are looked at."""
+MOST_ELSEWHERE: Final = 50
+"""Files that are looked at, of this machine and of others."""
 MOST_OF_A_FILE: Final = 1 << 20
 """Bytes of values that are looked at in a file."""
 _MOST_TOGETHER: Final = 64 << 20
@@ -95,13 +96,14 @@ class Look:
         return sum(one.family.bytes for one in self.families)
 
 
-def look_at(place: Place, most_files: int = MOST_SAMPLED, say: Callable[[int, int], None] | None = None) -> Look:
+def look_at(place: Place, most_files: int | None = None, say: Callable[[int, int], None] | None = None) -> Look:
     """Returns what was seen of a place; reads up to `most_files` files, of each family at least one, if it can.
 
-    Files beside data, such as READMEs, are looked at if nothing else can be read. say: is told how many files of how
-    many were looked at.
+    Files beside data, such as READMEs, are looked at if nothing else can be read. most_files: by default `MOST_SAMPLED`
+    of this machine, and `MOST_ELSEWHERE` of others. say: is told how many files of how many were looked at.
     """
     left = Left()
+    most_files = most_files or (MOST_SAMPLED if place.is_local else MOST_ELSEWHERE)
     families = families_of(place.files(left))
     named = place.glob != ALL
     seen = _seen(place, [family for family in families if named or not _is_beside(family)], most_files, say)
@@ -148,7 +150,7 @@ def _passed_over(family: Family) -> Looked:
 def _seen(
     place: Place, families: Sequence[Family], most_files: int, say: Callable[[int, int], None] | None
 ) -> list[Looked]:
-    chosen = _chosen(families, most_files)
+    chosen = _chosen(families, most_files, KEPT if place.is_local and len(families) < KEPT else 3)
     count = sum(map(len, chosen.values()))
     most_bytes = min(MOST_OF_A_FILE, _MOST_TOGETHER // max(1, count))
     opened, done, seen = place.opened(), 0, []
@@ -165,12 +167,15 @@ def _seen(
     return seen
 
 
-def _chosen(families: Sequence[Family], most: int) -> dict[int, list[FoundFile]]:
-    """Returns the files to look at, by number of family: one of each, the largest families first, then further ones."""
+def _chosen(families: Sequence[Family], most: int, turns: int) -> dict[int, list[FoundFile]]:
+    """Returns the files to look at, by number of family: one of each, the largest families first, then further ones.
+
+    turns: most files of a family.
+    """
     order = sorted(range(len(families)), key=lambda number: (-families[number].bytes, number))
     chosen: dict[int, list[FoundFile]] = {}
     left = most
-    for turn in range(KEPT if len(families) < KEPT else 3):
+    for turn in range(turns):
         for number in order:
             samples = families[number].samples
             if turn < len(samples) and left:

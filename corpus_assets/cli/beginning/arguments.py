@@ -34,7 +34,10 @@ def init(
         typer.Option(help="Its tokenizer: a tokenizer.json, a folder, a .model, or a name on the hub."),
     ] = None,
     *,
-    files: Annotated[int, typer.Option(help="Most files to look into.", min=1, max=10_000)] = 200,
+    files: Annotated[
+        int | None,
+        typer.Option(help="Most files to look into; by default 200, or 50 that are elsewhere.", min=1, max=10_000),
+    ] = None,
     access: Annotated[
         list[str] | None,
         typer.Option("--s3", help="KEY=VALUE of the section `s3`, such as endpoint=https://s3.example.org."),

@@ -25,6 +25,8 @@ from resources.errors import ConfigError
 
 CONFIG = Path("corpus.yaml")
 _MOST_SAID = 12
+_LARGE = 1 << 30
+"""Bytes from which on a sample is worth a command."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Asked:
     output: Path
     trainer: str | None
     tokenizer: str | None
-    files: int
+    files: int | None
     access: Sequence[str]
 
 
@@ -86,7 +88,9 @@ def _say(plan: Plan, asked: Asked, out: Console, *, only_print: bool) -> None:
         print_line(out, f"how to train: {page_of(asked.trainer)}")
     if only_print:
         return
-    print_line(out, f"{asked.output}: written; a look at 1 % of the rows first: `{_build(asked.output)} --sample 1%`")
+    print_line(out, f"{asked.output}: written")
+    if plan.look.bytes > _LARGE:
+        print_line(out, f"to try it first: {_build(asked.output)} --sample 1%")
     print_line(out, f"next: {_build(asked.output)}")
 
 
