@@ -21,9 +21,9 @@ _USUAL_CHUNKS: Final = 8
 _MOST_CHUNKS: Final = 9_999
 _MOST_NAMED: Final = 8
 REASONS: Final = {
-    "beside": "describe data, and are none",
-    "empty": "have no bytes",
-    "no_rows": "have no rows",
+    "beside": "beside data",
+    "empty": "without bytes",
+    "no_rows": "without rows",
 }
 """What files of a reason have in common, where no words for each are needed."""
 
@@ -192,7 +192,7 @@ def not_read(look: Look) -> Iterator[str]:
 def _folded(reason: str, group: Sequence[Unread]) -> Iterator[str]:
     files = sum(unread.files for unread in group)
     if reason in REASONS:
-        yield f"{reason}: {amount(files, 'files')} that {REASONS[reason]}: {_some([unread.path for unread in group])}"
+        yield f"{reason}: {amount(files, 'files')} {REASONS[reason]}: {_some([unread.path for unread in group])}"
         return
     for unread in group[:_MOST_NAMED]:
         more = " and others" if unread.files > 1 else ""

@@ -11,8 +11,19 @@ WIDTH: Final = 110
 
 def scalar(value: Any) -> str:
     """Returns a value on one line, in quotes if it needs some."""
-    text = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), allow_unicode=True, sort_keys=False)
-    return text.removesuffix("...\n").rstrip("\n")
+    for style in (None, '"'):
+        text = yaml.safe_dump(
+            value,
+            default_flow_style=True,
+            default_style=style,
+            width=float("inf"),
+            allow_unicode=True,
+            sort_keys=False,
+        )
+        line = text.removesuffix("...\n").rstrip("\n")
+        if "\n" not in line:
+            break
+    return line
 
 
 class Lines:

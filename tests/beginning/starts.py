@@ -15,7 +15,28 @@ from corpus_assets.corpus.corpus import Corpus
 from resources.errors import CorpusError
 from tests.data.building import build
 
-WORDS = "the river of the town and a house in that street is for it with some people as was on".split()
+WORDS = [
+    "the",
+    "river",
+    "of",
+    "the",
+    "town",
+    "and",
+    "a",
+    "house",
+    "in",
+    "that",
+    "street",
+    "is",
+    "for",
+    "it",
+    "with",
+    "some",
+    "people",
+    "as",
+    "was",
+    "on",
+]
 
 
 def prose(seed: int, words: int = 60) -> str:

@@ -35,7 +35,7 @@ def test_a_folder_of_files_without_bytes(tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     for name in ("a.jsonl", "b.txt"):
         (tmp_path / "raw" / name).touch()
-    assert "empty: 2 files that have no bytes: a.jsonl, b.txt" in refused(tmp_path / "raw", out(tmp_path))
+    assert "empty: 2 files without bytes: a.jsonl, b.txt" in refused(tmp_path / "raw", out(tmp_path))
 
 
 def test_a_folder_of_pictures_is_folded(tmp_path: Path) -> None:

@@ -45,8 +45,9 @@ class Family:
         """Counts a file, and keeps it if it is among the samples."""
         self.files += 1
         self.bytes += file.bytes
-        self.empty += not file.bytes
-        if file.bytes:
+        is_empty = not file.bytes and not file.problem
+        self.empty += is_empty
+        if not is_empty:
             self._keep(file)
 
     def take(self, other: "Family") -> None:
