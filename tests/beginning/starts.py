@@ -1,12 +1,12 @@
 """Begins a corpus with `corpus init`, and builds what it wrote."""
 
+import gzip
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from corpus_assets.cli.main import app
 from corpus_assets.config.corpus_config import CorpusConfig
@@ -15,28 +15,8 @@ from corpus_assets.corpus.corpus import Corpus
 from resources.errors import CorpusError
 from tests.data.building import build
 
-WORDS = [
-    "the",
-    "river",
-    "of",
-    "the",
-    "town",
-    "and",
-    "a",
-    "house",
-    "in",
-    "that",
-    "street",
-    "is",
-    "for",
-    "it",
-    "with",
-    "some",
-    "people",
-    "as",
-    "was",
-    "on",
-]
+_LINE = "the river of the town and a house in that street is for it with some people as was on"
+WORDS = _LINE.split(" ")
 
 
 def prose(seed: int, words: int = 60) -> str:
@@ -93,12 +73,9 @@ def built(file: Path) -> Corpus:
 
 def exported(file: Path, dataset: str) -> list[dict[str, Any]]:
     """Rows of a dataset of JSON lines that was built."""
-    import gzip
-
-    root = load_config(file).storage.root
+    root = file.parent / load_config(file).storage.root
     found: list[dict[str, Any]] = []
-    for path in sorted((file.parent / root / "exports" / dataset).glob("*.jsonl*")):
-        opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open(encoding="utf-8")
-        with opened as lines:
-            found += map(json.loads, lines)
+    for path in sorted((root / "exports" / dataset).glob("*.jsonl*")):
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        found += map(json.loads, content.decode().splitlines())
     return found

@@ -11,6 +11,8 @@ import pytest
 from corpus_assets.beginning.looking import look, rows
 from corpus_assets.beginning.writing import write_whole
 from resources.errors import ConfigError
+from resources.raw_places import RawPlace
+from resources.raw_places.files import FoundFile
 from tests.beginning.starts import begin, begun, prose, refused, write_jsonl
 from tests.beginning.starts import rows as documents
 from tests.house import TOP
@@ -127,8 +129,12 @@ def test_a_line_of_one_gigabyte_takes_little_memory(tmp_path: Path) -> None:
 
 def test_many_files_are_looked_into_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    sample = look.sample_of
-    monkeypatch.setattr(look, "sample_of", lambda *given: (opened.append(given[1].path), sample(*given))[1])
+
+    def noted(place: RawPlace, file: FoundFile, most_bytes: int) -> rows.Sample:
+        opened.append(file.path)
+        return rows.sample_of(place, file, most_bytes)
+
+    monkeypatch.setattr(look, "sample_of", noted)
     for number in range(3_000):
         (tmp_path / f"raw/{number % 300}").mkdir(parents=True, exist_ok=True)
         (tmp_path / f"raw/{number % 300}/{number:x}.txt").write_text(prose(number, 20))

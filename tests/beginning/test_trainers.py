@@ -78,8 +78,8 @@ def tokenizer(tmp_path: Path) -> str:
     from tokenizers.trainers import BpeTrainer
 
     found = Tokenizer(BPE())
-    found.pre_tokenizer = ByteLevel(add_prefix_space=False)  # type: ignore[assignment]
-    found.decoder = Decoder()  # type: ignore[assignment]
+    found.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    found.decoder = Decoder()
     alphabet = ByteLevel.alphabet()
     found.train_from_iterator([prose(1)], BpeTrainer(special_tokens=["<|endoftext|>"], initial_alphabet=alphabet))
     (tmp_path / "tok").mkdir()
