@@ -104,7 +104,7 @@ def sample_of(place: RawPlace, file: FoundFile, most_bytes: int) -> Sample:
 
 @dataclass(frozen=True)
 class _Opening:
-    """How the file is opened anew."""
+    """How the file is opened again."""
 
     place: RawPlace
     file: FoundFile
