@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from corpus_assets.config import CorpusConfig, load_config
+from corpus_assets.config import CorpusConfig, loaded_config
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.paths import with_absolute_paths
 from corpus_assets.config.selection.sampling import with_sample
@@ -50,7 +50,7 @@ class Corpus:
     """Everything that planning and building need; knows nothing of Dagster.
 
     folder: where relative paths and modules of the user's own are.
-    file: the configuration.
+    file: the configuration. files: all that give it: those that it extends, and the whole of a sample.
     home: its folder, another one only for a sample, where logs and Dagster's runs are kept.
     changes: `KEY=VALUE` by which the configuration differs from the file; records of what is built name them.
     read_only: whether writes to the store are refused (`ReadOnlyError`).
@@ -68,6 +68,7 @@ class Corpus:
         self.config = config
         self.folder = folder
         self.file = file or folder / "corpus.yaml"
+        self.files: tuple[Path, ...] = (self.file,)
         self.home = self.file.parent
         self.changes = tuple(changes)
         self.settings = Settings(with_sample(with_absolute_paths(config, folder).model_dump(), config.sample))
@@ -89,9 +90,11 @@ class Corpus:
         snapshots that only save time.
         """
         file = _config_file(path)
-        config = load_config(file, changes)
-        of = config.sample.of if config.sample else None
-        return cls(config, Path(of).parent if of else file.parent, file, changes, read_only=read_only)
+        found = loaded_config(file, changes)
+        of = found.config.sample.of if found.config.sample else None
+        corpus = cls(found.config, Path(of).parent if of else file.parent, file, changes, read_only=read_only)
+        corpus.files = found.files
+        return corpus
 
     @cached_property
     def engine(self) -> Engine:

@@ -55,7 +55,9 @@ def test_a_build_without_it_takes_the_change_back(work: Work) -> None:
 
 def test_the_end_of_a_build_names_the_change(work: Work, capsys: pytest.CaptureFixture[str]) -> None:
     _show(output(), Report(changes=("split.holdout=0.4",)), opened(work.folder), None)
-    assert "Built with --set split.holdout=0.4: a build of corpus.yaml without it makes again" in capsys.readouterr().out
+    assert (
+        "Built with --set split.holdout=0.4: a build of corpus.yaml without it makes again" in capsys.readouterr().out
+    )
     _show(output(), Report(), opened(work.folder), None)
     assert "--set" not in capsys.readouterr().out
 
