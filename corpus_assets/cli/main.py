@@ -163,6 +163,22 @@ def verify(
     raise typer.Exit(run(config, as_json=as_json, deep=deep, mend=mend))
 
 
+@app.command()
+def config(
+    config: ConfigOption = None,
+    changes: SetOption = None,
+    as_json: JsonOption = False,
+    *,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only what differs from the defaults, and which file says it.")
+    ] = False,
+) -> None:
+    """Print the configuration as it is used, with every default; changes nothing."""
+    from corpus_assets.cli.questions.config import run
+
+    run(config, changes or [], changed=changed, as_json=as_json)
+
+
 for question in (questions.show, questions.packing, questions.trace, questions.why, questions.diff, questions.tokens):
     app.command()(question)
 app.command("check-windows")(questions.check_windows)

@@ -89,7 +89,7 @@ class Corpus:
         changes: `KEY=VALUE` each, over what the file says. read_only: True to write nothing to the store, not even
         snapshots that only save time.
         """
-        file = _config_file(path)
+        file = config_file(path)
         found = loaded_config(file, changes)
         of = found.config.sample.of if found.config.sample else None
         corpus = cls(found.config, Path(of).parent if of else file.parent, file, changes, read_only=read_only)
@@ -203,7 +203,7 @@ class Corpus:
         return remove_obsolete(self.ledger, obsolete, self.builder)
 
 
-def _config_file(path: str | Path | None) -> Path:
+def config_file(path: str | Path | None) -> Path:
     """Returns the given configuration file, else that of the variable, else that of the working folder.
 
     `ConfigError` if it is missing and was not named on the command line.

@@ -68,8 +68,7 @@ def loaded_config(path: str | Path, changes: Sequence[str] = ()) -> Loaded:
 
 def _where(read: Read, before: Any, values: Any) -> Where:
     def where(key: str) -> str:
-        found = read.where(key)
-        return "--set" if found and _at(before, key) != _at(values, key) else found
+        return "--set" if _at(before, key) != _at(values, key) else read.where(key)
 
     return where
 
