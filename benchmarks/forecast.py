@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,24 @@ def _of(name: str, events: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _time(event: dict[str, Any]) -> float:
     return datetime.fromisoformat(event["time"]).timestamp()
+
+
+def section(figures: Mapping[str, Any]) -> str:
+    """One row per build."""
+    head = ["build", "seconds", *(f"at {moment} %" for moment in MOMENTS)]
+    rows = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
+    for key in (key for key in figures if key.endswith("_s")):
+        name = key.removesuffix("_s")
+        cells = [_cell(figures, f"{name}_at_{moment}") for moment in MOMENTS]
+        rows.append(f"| {name.replace('_', ', ')} | {figures[key]} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _cell(figures: Mapping[str, Any], key: str) -> str:
+    if figures[key] is None:
+        return "–"
+    least = figures.get(f"{key}_at_least")
+    return f"{figures[key]:.2f}" if least is None else f"{least:.2f} to {figures[key]:.2f}"
 
 
 if __name__ == "__main__":
