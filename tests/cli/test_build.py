@@ -146,7 +146,9 @@ def test_the_line_of_the_whole_says_how_a_build_goes(work: SmallCorpus) -> None:
     shutil.rmtree(work.folder / "corpus")
     corpus = opened(work.folder)
     found = Work(corpus.planner(), list(corpus.graph), 2)
-    assert re.fullmatch(r"(about \d+ s|less than 1 s) left, 0 running, [\d.]+ [MG]B of memory", ", ".join(whole_words(found)))
+    assert re.fullmatch(
+        r"(about \d+ s|less than 1 s) left, 0 running, [\d.]+ [MG]B of memory", ", ".join(whole_words(found))
+    )
 
 
 def test_a_rule_is_called_as_in_the_configuration(work: SmallCorpus, capsys: pytest.CaptureFixture[str]) -> None:

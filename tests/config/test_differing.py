@@ -12,7 +12,11 @@ from tests.build.small import CONFIG
 from tests.faults.command import last_json, run
 
 TOP = Path(__file__).parents[2]
-EXAMPLES = [TOP / "corpus.yaml", *sorted((TOP / "examples").glob("*/corpus.yaml"))]
+EXAMPLES = [
+    TOP / "corpus.yaml",
+    *sorted(TOP.glob("examples/*/corpus.yaml")),
+    *sorted(TOP.glob("tests/golden_content/corpora/*.yaml")),
+]
 
 
 def load(folder: Path, text: str, *changes: str) -> Loaded:
@@ -24,9 +28,9 @@ def as_text(loaded: Loaded) -> str:
     return "\n".join(changed_lines(loaded)) + "\n"
 
 
-@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.parent.name)
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: f"{file.parent.name}-{file.stem}")
 def test_what_differs_is_a_file_that_gives_the_same(file: Path, tmp_path: Path) -> None:
-    loaded = loaded_config(file)
+    loaded = load(tmp_path, file.read_text(encoding="utf-8"))
     again = load(tmp_path, as_text(loaded))
     assert again.config.model_dump() == loaded.config.model_dump()
     assert yaml.safe_load(as_text(loaded)) == differing_values(loaded)

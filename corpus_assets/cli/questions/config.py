@@ -17,6 +17,17 @@ _LONGEST = 60
 _MEBIBYTE = 1 << 20
 
 
+class _OneLine(yaml.SafeDumper):
+    """Writes values on one line, also texts of several."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if "\n" in text else None)
+
+
+_OneLine.add_representer(str, _text)
+
+
 def run(config: Path | None, changes: Sequence[str], *, changed: bool, as_json: bool) -> None:
     """Prints the configuration as YAML that gives it. changed: only what differs from the defaults."""
     loaded = loaded_config(config_file(config), changes)
@@ -78,7 +89,7 @@ def _lines(name: Any, value: Any, key: str, indent: str, rows: Mapping[str, Diff
 
 def _flow(value: Any) -> str:
     """Returns a value on one line of YAML."""
-    text = yaml.safe_dump(value, default_flow_style=True, width=10**9, allow_unicode=True, sort_keys=False)
+    text = yaml.dump(value, Dumper=_OneLine, default_flow_style=True, width=10**9, allow_unicode=True, sort_keys=False)
     return text.removesuffix("\n").removesuffix("\n...")
 
 

@@ -14,6 +14,9 @@ from resources.stage.declaration import Stage
 READ: Final = "normalized_documents"
 """The asset whose records say how much text a raw file has."""
 
+ALL: Final = "*"
+"""Stands for all sources together."""
+
 _PACKED: Final = (".gz", ".zst", ".bz2", ".xz", ".lz4", ".parquet", ".tar", ".tgz")
 _UNPACKED_BYTES, _PLAIN_BYTES = 2.5, 0.9
 """Bytes of text in a byte of a raw file, until some files of its source are read."""
@@ -23,17 +26,19 @@ STEADY = 2.0
 
 
 class Texts:
-    """Bytes of text in a byte of the raw files of each source."""
+    """Bytes of text in a byte of the raw files of each source. raw: the bytes of all raw files, by source."""
 
     def __init__(self, planner: Planner) -> None:
-        self._raw: Counter[str] = Counter()
-        self._guessed: Counter[str] = Counter()
+        self.raw: Counter[str] = Counter()
+        self._guessed: dict[str, float] = {}
         self._read: Counter[str] = Counter()
         self._text: Counter[str] = Counter()
+        self._densities: dict[str, float] = {}
         for shard in planner.listing.shards:
-            self._raw[shard.source] += shard.bytes
+            self.raw[shard.source] += shard.bytes
             packed = shard.path.lower().endswith(_PACKED)
-            self._guessed[shard.source] += int(shard.bytes * (_UNPACKED_BYTES if packed else _PLAIN_BYTES))
+            text = shard.bytes * (_UNPACKED_BYTES if packed else _PLAIN_BYTES)
+            self._guessed[shard.source] = self._guessed.get(shard.source, 0.0) + text
         if READ in planner.graph.stages:
             for key, record in planner.records(READ).items():
                 self.read(planner.shard(key), record.statistics.get("text_bytes"))
@@ -43,26 +48,27 @@ class Texts:
         if shard is not None and text is not None:
             self._read[shard.source] += shard.bytes
             self._text[shard.source] += text
+            self._densities.clear()
 
     def of(self, raw: Counter[str]) -> float:
-        """Returns the bytes of text in so many raw bytes of each source."""
-        guessed = sum(self._of_guess(name) for name in self._read)
-        guess = sum(self._text.values()) / guessed if guessed else 1.0
-        found = 0.0
-        for source, size in raw.items():
-            if self._read[source]:
-                found += size * self._text[source] / self._read[source]
-            else:
-                found += size * self._guessed[source] / max(1, self._raw[source]) * guess
-        return found
+        """Returns the bytes of text in so many raw bytes of each source, or of `ALL`."""
+        return sum(size * self._density(source) for source, size in raw.items())
 
-    def _of_guess(self, source: str) -> float:
-        return self._read[source] * self._guessed[source] / max(1, self._raw[source])
+    def _density(self, source: str) -> float:
+        if source not in self._densities:
+            self._densities[source] = self._found(source)
+        return self._densities[source]
 
-    @property
-    def raw(self) -> Counter[str]:
-        """The bytes of all raw files, by source."""
-        return self._raw
+    def _found(self, source: str) -> float:
+        if source == ALL:
+            return self.of(self.raw) / max(1, self.raw.total())
+        if self._read[source]:
+            return self._text[source] / self._read[source]
+        guessed = sum(self._read[name] * self._guess(name) for name in self._read)
+        return self._guess(source) * (self._text.total() / guessed if guessed else 1.0)
+
+    def _guess(self, source: str) -> float:
+        return self._guessed.get(source, 0.0) / max(1, self.raw[source])
 
 
 @dataclass

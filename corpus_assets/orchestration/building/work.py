@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from corpus_assets.numbers import duration, size
-from corpus_assets.orchestration.building.forecast import READ, Costs, Texts, speed_of
+from corpus_assets.orchestration.building.forecast import ALL, READ, Costs, Texts, speed_of
 from corpus_assets.raw.losses import NOT_SAMPLED
 from resources.ledger.records import Record
 from resources.planning.planner import Planner, Status
@@ -17,8 +17,8 @@ from resources.shards.listing import Shard
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.jobs.job import Outcome
 
-START: Final = 3.0
-"""Seconds until workers have started."""
+START, END = 3.0, 1.0
+"""Seconds until workers have started, and of what follows the last stage, such as checks."""
 
 BETWEEN: Final = 0.2
 SURE: Final = 4
@@ -110,8 +110,7 @@ class Work:
         """Returns the raw bytes that a partition is made of; for one of many shards an equal part of all bytes."""
         if (shard := self._shard(stage, key)) is not None:
             return Counter({shard.source: shard.bytes})
-        parts = max(1, len(self._planner.partitions(stage)))
-        return Counter({source: size // parts for source, size in self._texts.raw.items()})
+        return Counter({ALL: self.raw_bytes // max(1, len(self._planner.partitions(stage)))})
 
     def _shard(self, stage: Stage, key: str | None) -> Shard | None:
         return self._planner.shard(key) if stage.partitioning is Partitioning.SHARD else None
@@ -168,15 +167,12 @@ class Work:
         if not most:
             return Left(0.0, 0.0)
         least = sum(one.rest(speed, self.workers, least=True) for one in costs)
-        between = self._between(costs) * (1 + sum(one.share_left for one in costs))
+        between = self._between(costs) * sum(one.share_left for one in costs)
         start = max(0.0, START - self.seconds) if self._began is None else 0.0
-        return Left(start + between * least / most + least, start + between + most)
+        return Left(start + between * least / most + least + END, start + between + most + END)
 
     def _between(self, costs: Sequence[Costs]) -> float:
-        """Returns the seconds for which workers wait at each stage: for its code, its last partition, and the driver.
-
-        What follows the last stage, such as checks, takes about as long.
-        """
+        """Returns the seconds for which workers wait at a stage: for its code, its last partition, and the driver."""
         if self._began is None:
             return BETWEEN
         behind = sum(one.behind(self.workers) for one in costs)
