@@ -29,6 +29,7 @@ from benchmarks import (
     estimate,
     event_log,
     export,
+    forecast,
     goals,
     kernels,
     masked_formats,
@@ -150,6 +151,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     },
     "worker_memory": lambda quick: {"worker_memory": table(worker_memory.figures(quick))},
     "estimate": _estimate,
+    "forecast": lambda quick: {"forecast": forecast.section(forecast.measure(quick))},
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},
     "dedup_peers": lambda quick: {

@@ -115,6 +115,7 @@ class Report:
     examples: rows that were dropped, in words.
     causes: why anything is still not fresh.
     summary: what the corpus holds now.
+    changes: `KEY=VALUE` by which the build differed from the configuration file.
     """
 
     recomputed: int = 0
@@ -132,6 +133,7 @@ class Report:
     by_asset: dict[str, int] = field(default_factory=dict)
     causes: Causes = field(default_factory=Causes)
     summary: Summary = field(default_factory=Summary)
+    changes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
