@@ -127,6 +127,10 @@ class BarPerStage(Progress):
         if self._whole is not None and self._work is not None:  # What was never begun waits: the report says for what.
             self._bars.update(self._whole, total=self._work.done, completed=self._work.done)
 
+    @override
+    def warns(self, what: str) -> None:
+        print_line(self._bars.console, what, "warning")
+
     def _end_of_word(self) -> None:
         if self._between is not None:
             self._bars.remove_task(self._between)
