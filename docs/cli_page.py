@@ -34,6 +34,7 @@ describe these objects.
 PURPOSES = {
     "doctor": "check that this machine can build the corpus",
     "sample": "get raw files to try everything with",
+    "init": "write the first corpus.yaml for raw files of your own",
     "import dolma": "start from configurations of the Dolma toolkit",
     "plan": "see what a build would compute, and why; try a change with `--set`",
     "config": "see what the configuration is, or with `--changed` what of it differs from the defaults",
