@@ -1,13 +1,22 @@
 """The corpus.yaml as a text, with what was seen in comments."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from corpus_assets.beginning.looking.look import Look, Unread
 from corpus_assets.beginning.sources import Section
-from corpus_assets.beginning.suggestions import emails, rules_for, shortest
+from corpus_assets.beginning.suggestions import (
+    USUAL_SHORTEST,
+    Left,
+    emails,
+    left_of,
+    repeated,
+    rules_for,
+    share_of_short,
+    shortest,
+)
 from corpus_assets.beginning.tokenizers import Chosen
 from corpus_assets.beginning.trainers import Entry
 from corpus_assets.beginning.yaml_lines import Lines
@@ -46,8 +55,9 @@ def text_of(plan: Plan) -> str:
     _head(lines, plan)
     documents = [section for section in plan.sections if section.reading.is_text]
     if documents:
-        _sources(lines, documents)
-        _selection(lines, documents)
+        left = left_of(documents)
+        _sources(lines, documents, left)
+        _selection(lines, documents, left)
     _tokenizer(lines, plan)
     _datasets(lines, plan.entries)
     lines.blank()
@@ -79,19 +89,31 @@ def _head(lines: Lines, plan: Plan) -> None:
     lines.blank()
 
 
-def _sources(lines: Lines, documents: Sequence[Section]) -> None:
+def _sources(lines: Lines, documents: Sequence[Section], left: Mapping[str, Left]) -> None:
     lines.note("Of equal documents the one in the earliest source is kept.")
     lines.pair("sources", None)
     for section in documents:
         lines.notes(section.notes, 2)
-        lines.entry({"name": section.name, **section.values}, 4, section.why)
+        values, why = {"name": section.name, **section.values}, dict(section.why)
+        if left[section.name].is_empty:
+            values["may_be_empty"] = True
+            lost = ", ".join(f"{reason} {count}" for reason, count in left[section.name].lost.items())
+            why["may_be_empty"] = f"of the sampled texts none is left ({lost}); without this a build would stop"
+        lines.entry(values, 4, why)
     lines.blank()
 
 
-def _selection(lines: Lines, documents: Sequence[Section]) -> None:
-    if (found := shortest(documents)) is not None:
-        lines.note(f"Shorter documents are left out. {found[1]}.")
-        lines.pair("short_documents", {"threshold": found[0]})
+def _selection(lines: Lines, documents: Sequence[Section], left: Mapping[str, Left]) -> None:
+    if (threshold := shortest(documents)) < USUAL_SHORTEST:
+        share = f"{share_of_short(documents):.0%} of the sampled texts"
+        lines.note(f"Shorter documents are left out. {share} have fewer than the usual {USUAL_SHORTEST} characters.")
+        lines.pair("short_documents", {"threshold": threshold})
+        lines.blank()
+    if found := ", ".join(repeated(left)):
+        lines.note(
+            f"Most sampled texts of these sources are repeats: {found}. A build stops at such a loss by default."
+        )
+        lines.pair("dedup", {"max_loss": 1})
         lines.blank()
     _filter(lines, documents)
     if any(section.facts.licence for section in documents):
@@ -122,7 +144,7 @@ def _filter(lines: Lines, documents: Sequence[Section]) -> None:
             if not rule.is_active:
                 inner.note("So many that you should look at some first; then take the next line out of the comment.", 4)
             one = Lines()
-            one.pair(rule.key, rule.limits, 4)
+            one.pair(rule.key, dict(rule.limits), 4)
             inner.add(one, commented=not rule.is_active and bool(active))
         lines.note("A filter: what fails a rule is dropped, counted and shown in the report (docs/filter.md).")
         if not active:

@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from corpus_assets.config.corpus_config import CorpusConfig
-from tests.beginning.starts import begin, begun, prose, refused, rows, write_jsonl
+from tests.beginning.starts import begin, begun, built, prose, refused, rows, write_jsonl
 
 
 def sources(config: CorpusConfig) -> dict[str, tuple[str, Any, str]]:
@@ -270,3 +270,21 @@ def test_the_same_files_give_the_same_text(tmp_path: Path) -> None:
         write_jsonl(tmp_path / f"raw/{number}.jsonl", rows(3))
     texts = {begin(tmp_path / "raw", tmp_path / "out/corpus.yaml", "--print").stdout for _ in range(3)}
     assert len(texts) == 1
+
+
+def test_a_source_of_which_nothing_is_left_may_be_empty(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "raw/a/a.jsonl", rows(20))
+    write_jsonl(tmp_path / "raw/b/a.jsonl", rows(20))
+    file = tmp_path / "out/corpus.yaml"
+    config = begun(tmp_path / "raw", file)
+    assert {one.name: one.may_be_empty for one in config.sources} == {"a": False, "b": True}
+    assert "repeats: b (20 of 20)" in file.read_text()
+    built(file)
+
+
+def test_no_limit_costs_a_source_most_of_its_texts(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "raw/long/a.jsonl", rows(90))
+    write_jsonl(tmp_path / "raw/short/a.jsonl", [{"text": f"only few words, number {n}"} for n in range(6)])
+    config = begun(tmp_path / "raw", tmp_path / "out/corpus.yaml")
+    assert config.short_documents.threshold == 20
+    assert config.filter is None
