@@ -15,7 +15,7 @@ MOST_SOURCES: Final = 100
 _FEW: Final = 20
 """Folders side by side that become sources of their own."""
 _MOST_PATTERNS: Final = 40
-_COUNTED: Final = re.compile(r"(?:[a-z]{0,12}[-_.=]?)?\d[\d._-]*|[a-z_]+=.*|[0-9a-f]{1,4}", re.IGNORECASE)
+_COUNTED: Final = re.compile(r"(?:[a-z]{0,12}[-_.=]?)?\d[\d._-]*|[a-z_]+=.*", re.IGNORECASE)
 """Names of folders that are parts of one whole: numbers, dates, partitions."""
 _SOUND: Final = ("list", "no_text", "json")
 """Reasons of files that are sound, and hold something else."""
