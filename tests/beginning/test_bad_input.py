@@ -187,7 +187,7 @@ def test_nothing_is_left_of_a_file_that_its_schema_refuses(tmp_path: Path) -> No
     ("given", "why"),
     [
         (["--tokenizer", "nowhere.json"], "--tokenizer: 'nowhere.json' is not there"),
-        (["--s3", "endpoint=http://a"], "--s3: goes with s3://bucket/prefix"),
+        (["--access", "endpoint=http://a"], "--access: goes with s3://bucket/prefix"),
     ],
 )
 def test_options_that_cannot_be(tmp_path: Path, given: list[str], why: str) -> None:
@@ -211,7 +211,7 @@ def test_addresses_that_cannot_be(tmp_path: Path, place: str, why: str) -> None:
 
 
 def test_keys_of_the_object_store_are_those_of_its_section(tmp_path: Path) -> None:
-    assert "valid: KEY=VALUE" in refused("s3://bucket/a", out(tmp_path), "--s3", "endpoint")
-    assert "secret" not in refused("s3://bucket/a", out(tmp_path), "--s3", "secret_key=secret").replace(
+    assert "valid: KEY=VALUE" in refused("s3://bucket/a", out(tmp_path), "--access", "endpoint")
+    assert "secret" not in refused("s3://bucket/a", out(tmp_path), "--access", "secret_key=secret").replace(
         "secret_key", ""
     )

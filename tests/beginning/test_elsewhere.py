@@ -41,7 +41,7 @@ def test_a_bucket(raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with moto(tmp_path / "server") as server:
         for path, content in contents(raw).items():
             client(server.settings).put_object(Bucket=server.bucket, Key=f"given/{path}", Body=content)
-        access = ("--s3", f"endpoint={server.endpoint}", "--s3", "addressing=path")
+        access = ("--access", f"endpoint={server.endpoint}", "--access", "addressing=path")
         file = tmp_path / "out/corpus.yaml"
         config = begun(f"s3://{server.bucket}/given", file, *access)
         assert [(one.name, one.location, one.text_key) for one in config.sources] == [

@@ -128,7 +128,7 @@ def place_named(given: str, access: Mapping[str, Any] | None = None) -> Place:
     """
     scheme = scheme_of(given)
     if access and scheme != "s3":
-        raise ConfigError(f"--s3: goes with s3://bucket/prefix, received {printable(given)!r}")
+        raise ConfigError(f"--access: goes with s3://bucket/prefix, received {printable(given)!r}")
     if not scheme:
         return _local_place(given)
     named = given

@@ -40,7 +40,7 @@ def init(
     ] = None,
     access: Annotated[
         list[str] | None,
-        typer.Option("--s3", help="KEY=VALUE of the section `s3`, such as endpoint=https://s3.example.org."),
+        typer.Option("--access", help="KEY=VALUE of the section `s3`, such as endpoint=https://s3.example.org."),
     ] = None,
     only_print: Annotated[
         bool, typer.Option("--print", "--dry-run", help="Print it on standard output, and write nothing.")

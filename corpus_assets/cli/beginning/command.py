@@ -62,14 +62,14 @@ def _access(given: Sequence[str]) -> dict[str, Any]:
     """Returns the section `s3` of corpus.yaml; `ConfigError` for what it does not hold."""
     pairs = [one.partition("=") for one in given]
     if faulty := [one for one, (_, equals, _) in zip(given, pairs, strict=True) if not equals]:
-        raise ConfigError(f"--s3: received {faulty[0]!r}; valid: KEY=VALUE, such as endpoint=https://s3.example.org")
+        raise ConfigError(f"--access: received {faulty[0]!r}; valid: KEY=VALUE, such as endpoint=https://s3.example.org")
     values = {key: yaml.safe_load(value) for key, _, value in pairs}
     try:
         S3Access.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"--s3: {where or 'the section'}: {first['msg']}") from None
+        raise ConfigError(f"--access: {where or 'the section'}: {first['msg']}") from None
     return values
 
 
