@@ -16,6 +16,7 @@ HEAD: Final = 64 << 10
 _SUFFIX: Final = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz"}
 _WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
 _HTML: Final = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_ARRAY: Final = "is one JSON array; valid is one object per line (`jq -c '.[]'` makes them)"
 _ARROW: Final = (b"ARROW1\0\0", b"\xff\xff\xff\xff")
 
 
@@ -133,7 +134,7 @@ def json_lines(text: str) -> str | None:
     """Returns empty if a text begins like JSON lines, a reason if like other JSON, None if it is no JSON."""
     start = text.lstrip()
     if start[:1] == "[":
-        return "is one JSON array; valid is one object per line" if re.match(r"\[\s*[{\[]", start) else None
+        return _ARRAY if re.match(r"\[\s*[{\[]", start) else None
     if start[:1] != "{":
         return None
     first, newline, _ = start.partition("\n")

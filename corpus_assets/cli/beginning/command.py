@@ -62,7 +62,9 @@ def _access(given: Sequence[str]) -> dict[str, Any]:
     """Returns the section `s3` of corpus.yaml; `ConfigError` for what it does not hold."""
     pairs = [one.partition("=") for one in given]
     if faulty := [one for one, (_, equals, _) in zip(given, pairs, strict=True) if not equals]:
-        raise ConfigError(f"--access: received {faulty[0]!r}; valid: KEY=VALUE, such as endpoint=https://s3.example.org")
+        raise ConfigError(
+            f"--access: received {faulty[0]!r}; valid: KEY=VALUE, such as endpoint=https://s3.example.org"
+        )
     values = {key: yaml.safe_load(value) for key, _, value in pairs}
     try:
         S3Access.model_validate(values)
@@ -85,7 +87,8 @@ def _say(plan: Plan, asked: Asked, out: Console, *, only_print: bool) -> None:
     if any(not entry.is_ready for entry in plan.entries):
         print_line(out, f"to fill in: `tokenizer`, then the datasets for {plan.trainer} (or give --tokenizer)")
     if asked.trainer:
-        print_line(out, f"how to train: {page_of(asked.trainer)}")
+        page = page_of(asked.trainer)
+        print_line(out, f"how to train: {page}, or `corpus docs {page.removeprefix('docs/').removesuffix('.md')}`")
     if only_print:
         return
     print_line(out, f"{asked.output}: written")
