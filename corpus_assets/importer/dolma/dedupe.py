@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus_assets.importer.documents import add_documents, are_all, narrowed
-from corpus_assets.importer.dolma_tag import COMPAT
+from corpus_assets.importer.dolma.tag import COMPAT
 from corpus_assets.importer.draft import Draft, Filled, usable_name
 
 _NAME = r"\.([A-Za-z_][\w-]*)|\[\s*'([^'.]+)'\s*\]|\[\s*\"([^\".]+)\"\s*\]"
