@@ -19,6 +19,11 @@ class Unknown:
         """Keeps how the value is written."""
         self.said = said
 
+    @property
+    def shown_inside(self) -> str:
+        """Returns it as a part of a text: in angle brackets, unless it is such a text itself."""
+        return self.said if "<" in self.said else f"<{self.said}>"
+
 
 def shown(value: object) -> str:
     """Returns a value in a form for a message, shortened if it is long."""

@@ -8,13 +8,13 @@ from typing import Any
 from corpus_assets.importer.given import Given, text
 
 ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
-READ_ADDRESSES = ("s3://", "hf://", "https://")
+READ_ADDRESSES = ("s3://", "hf://datasets/", "https://")
 """Beginnings of addresses that sources can have."""
 
 
 def located(path: str, folder: Path) -> str:
     """Returns a path relative to the folder of corpus.yaml; addresses, absolute paths and placeholders unchanged."""
-    if ADDRESS.match(path) or path.startswith(("~", "$", "<")) or Path(path).is_absolute():
+    if ADDRESS.match(path.lstrip("<")) or path.startswith(("~", "$", "<")) or Path(path).is_absolute():
         return path
     return os.path.relpath(Path(path).absolute(), folder.absolute())
 

@@ -79,3 +79,17 @@ def import_cerebras(
     from corpus_assets.importer.cerebras.datasets import import_cerebras
 
     run(partial(import_cerebras, mode=mode), files, output, force=force)
+
+
+@imports.command("datatrove")
+def import_datatrove(
+    files: Annotated[list[Path], typer.Argument(help="Python scripts with pipelines; they are parsed and never run.")],
+    output: Output = None,
+    *,
+    force: Force = False,
+) -> None:
+    """Convert the blocks of datatrove scripts to a corpus.yaml; say what became of each parameter."""
+    from corpus_assets.cli.importing.command import run
+    from corpus_assets.importer.datatrove.pipelines import import_datatrove
+
+    run(import_datatrove, files, output, force=force)
