@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 LONGEST_NAME = 48
@@ -19,6 +20,13 @@ class GivenStream(NamedTuple):
     attributes: list[str]
     whole: bool
     """Whether files are put together."""
+
+
+class GivenTokens(NamedTuple):
+    """Values of a `tokens` configuration by their full key, and the folder of the new corpus.yaml."""
+
+    values: Mapping[str, Any]
+    folder: Path
 
 
 @dataclass
@@ -50,6 +58,8 @@ class Draft:
     """Filters of dedupers, by their files."""
     streams: list[GivenStream] = field(default_factory=list)
     """Streams of all mixes."""
+    tokens: list[GivenTokens] = field(default_factory=list)
+    """All configurations of `tokens`."""
     read: list[tuple[str, dict[str, Any], dict[str, list[str]]]] = field(default_factory=list)
     """Section and entry of each reader of documents, with the patterns of its documents by source."""
     experiments: dict[str, list[str]] = field(default_factory=dict)
