@@ -157,6 +157,16 @@ object store (SeaweedFS on loopback), with the number of requests.
 
 {plan}
 
+## The sensor
+
+`python -m benchmarks.sensor`: CPU seconds of a tick of the sensor, with a Dagster database in SQLite files; `ms per
+shard` and `fixed` are told from two numbers of shards. `first` registers all shards in Dagster, `unchanged` finds
+everything fresh, `failed` finds that a shard of ten has failed and nothing has changed since, `gone` finds half of the
+raw files removed, and `stale` a parameter changed that all shards depend on. `memory` is what the process grows by in
+four ticks.
+
+{sensor}
+
 ## Stores
 
 `python -m benchmarks.stores` builds the sample corpus on a local disk and on S3 (SeaweedFS on loopback), each in one

@@ -38,6 +38,7 @@ from benchmarks import (
     minhash,
     plan,
     raw_places,
+    sensor,
     small_datasets,
     stages,
     stores,
@@ -139,6 +140,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "kernels": lambda _: {"kernels": table(kernels.slowest(_apart("kernels")))},
     "small_datasets": lambda quick: {"small_datasets": table(small_datasets.measure(quick))},
     "plan": _plan,
+    "sensor": lambda quick: {"sensor": table(sensor.measure(sensor.QUICK_SHARDS if quick else sensor.SHARDS))},
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "digests": lambda quick: {"digests": table(digests.measure(quick))},
     "raw_places": lambda quick: {

@@ -61,6 +61,7 @@ ABOUT = {
     "split": "holdout, validation and test",
     "tokenizer": "the tokenizer of all datasets",
     "datasets": "token rows, and files in the formats of trainers",
+    "notices": "who is told how a build ended",
     "engine": "local processes or a Ray cluster; memory",
     "storage": "the folder or bucket of the corpus",
 }

@@ -184,6 +184,10 @@ class BarPerStage(Progress):
             if isinstance(self._bars, WithStatus):
                 self._bars.status = None
 
+    @override
+    def warns(self, what: str) -> None:
+        print_line(self._bars.console, what, "warning")
+
     def _end_of_word(self) -> None:
         if self._between is not None:
             self._bars.remove_task(self._between)

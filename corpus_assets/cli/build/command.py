@@ -104,6 +104,10 @@ class _Failures(Progress):
         if outcome.error is not None:
             print_line(self._console, f"{outcome.name}: {outcome.error}", "failed")
 
+    @override
+    def warns(self, what: str) -> None:
+        print_line(self._console, what, "warning")
+
 
 def _as_json(report: Report, log: Path | None, build_log: Path | None) -> dict[str, Any]:
     return {

@@ -95,6 +95,10 @@ class Events(Progress):
             numbers = {"done": work.done, "failed": work.failed, "seconds": round(work.seconds, 3)}
             self._write("settled", asset=stage.name, **numbers, dropped=dict(work.dropped))
 
+    @override
+    def warns(self, what: str) -> None:
+        self._write("warning", what=what)
+
     def end(self, report: Mapping[str, Any]) -> None:
         """Writes the last event, which holds all that `--json` prints."""
         self._write("end", **report)

@@ -106,6 +106,7 @@ class Builder(Follower):
         if self._dagster.used:
             self._dagster.do(lambda runner: runner.total())
             self._dagster.do(lambda runner: runner.tell(found))
+            self.report.run = self._dagster.ask(lambda runner: runner.run_id)
         self._close(f"{problems[0]}{more}" if problems else None)
         self._failures.forget(self._planner, overcome)
         return found

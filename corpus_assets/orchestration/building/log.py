@@ -109,6 +109,10 @@ class BuildLog(Progress):
         if dropped := dropped_words(work.dropped):
             self._write("info", f"{stage.name}: {work.rows_in:,} rows in, {work.rows_out:,} out, {dropped}")
 
+    @override
+    def warns(self, what: str) -> None:
+        self._write("warning", what)
+
     def ends(self, report: Report) -> None:
         """Writes the result of a build, and closes the file."""
         for level, lines in (

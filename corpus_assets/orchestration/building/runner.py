@@ -128,6 +128,11 @@ class Runner:
             for found in killed:
                 mark(self._instance, found.dagster_run, untold=False)
 
+    @property
+    def run_id(self) -> str:
+        """The id of the run that the build is reported to."""
+        return self._run.run_id
+
     def _report(self, event: dg.DagsterEvent) -> None:
         self._instance.report_dagster_event(event, self._run.run_id)
 
