@@ -114,7 +114,7 @@ def test_files_of_the_newest_release(
     monkeypatch.chdir(tmp_path)
     write_tokenizer(tmp_path / "tokenizer" / "tokenizer.json")
     (tmp_path / "raw").mkdir()
-    (tmp_path / "raw" / "a.jsonl").write_text(json.dumps(ROW))
+    (tmp_path / "raw" / "a.jsonl").write_text(f"{json.dumps(ROW)}\n" * 12)
     values = new(mode, hook, **dataset)
     draft = imported(import_cerebras, tmp_path, {"new.yaml": yaml.safe_dump(values)})
     (entry,) = draft.values["datasets"]

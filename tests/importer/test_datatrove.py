@@ -147,7 +147,8 @@ def test_languages(tmp_path: Path) -> None:
 
 
 def test_readers(tmp_path: Path) -> None:
-    blocks = "ParquetReader('s3://bucket/x', glob_pattern='/*.parquet'), HuggingFaceDatasetReader('org/name', {'split': 'train'})"
+    blocks = "ParquetReader('s3://bucket/x', glob_pattern='/*.parquet')"
+    blocks += ", HuggingFaceDatasetReader('org/name', {'split': 'train'})"
     more = "WarcReader(DataFolder('warc'), recursive=False), Trafilatura(timeout=2), JsonlReader('gs://b/x')"
     draft = one(f"{blocks}, {more}", tmp_path)
     known = {source["name"]: source for source in draft.values["sources"]}

@@ -18,7 +18,7 @@ _SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")
 _RANGE = re.compile(r"(.*)\{(\d+)\.\.(\d+)\}(.*)")
 _CHOICE = re.compile(r"([^{}]*)\{([^{}]*,[^{}]*)\}(.*)")
 _REDIRECTION = re.compile(r"(\d*>>?|&>|<)")
-_KEYWORDS = ("do", "then", "else", "elif", "if", "while", "fi", "done", "export", "time", "nohup", "sudo", "exec")
+_KEYWORDS = ("elif", "if", "while", "fi", "done", "export", "time", "nohup", "sudo", "exec")
 
 
 class Command(NamedTuple):
@@ -58,6 +58,8 @@ def _parts(line: Line, file: str) -> Iterator[Command]:
         raise ConfigError(f"{file}: line {line.number}: cannot be read as a line of a shell: {error}") from None
     part: list[str] = []
     for word in [*_without_redirections(words), ";"]:
+        if not part and word in ("do", "then", "else"):
+            continue
         if not _ENDS.fullmatch(word):
             part.append(word)
         elif part:
@@ -71,7 +73,7 @@ def _without_redirections(words: Sequence[str]) -> Iterator[str]:
         if _REDIRECTION.fullmatch(word):
             if next(rest, "") == "&":  # 2>&1 has three words here.
                 next(rest, None)
-        elif not re.match(r"\d*>>?[^>]", word):
+        elif not re.match(r"\d*>>?[^>]|<[^>]*$", word):
             yield word
 
 
