@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from corpus_assets.config.reading.loading import MAX_CONFIG_BYTES
-from corpus_assets.config.reading.strict_yaml import load_yaml
+from corpus_assets.config.reading.strict_yaml import MAX_CONFIG_BYTES, load_yaml
 from resources.config_files import read_outside
 from resources.errors import ConfigError
 

@@ -100,7 +100,7 @@ def test_a_configuration_that_is_not_there_is_named(folder: Path) -> None:
 
 def test_two_mixes_and_two_dedupers_keep_what_is_theirs(folder: Path) -> None:
     """A filter is that of its own mix, and a deduper looks at its own documents, in whatever order files come."""
-    files = {}
+    files: dict[str, str] = {}
     for name in "xy":
         mix = {**MIX["streams"][0], "name": name, "documents": [f"{name}/documents/*"], "attributes": [f"seen-{name}"]}
         mix["filter"] = {"exclude": [f"$.metadata.{name}"]}
