@@ -51,6 +51,9 @@ def test_blocks_of_no_language_may_be_no_shell(tmp_path: Path) -> None:
     [
         ("a\nb 'c", "a.sh: line 2: a ' has no end"),
         ("for i in {1..200}; do for j in {1..200}; do a; done; done", f"more than {MOST_COMMANDS:,} commands"),
+        ("for i in {1..200}; do for j in {1..200}; do a=1; done; done", f"more than {MOST_COMMANDS:,} commands"),
+        ("a " + "{b,c}" * 40, f"more than {MOST_COMMANDS:,} words"),
+        ("a=xxxxxxxx\n" + "a=$a$a\n" * 60, "a value of more than 65,536 characters"),
     ],
 )
 def test_what_cannot_be_read_is_refused(text: str, message: str) -> None:
