@@ -20,6 +20,8 @@ First tokenize each set:
 
 ```bash
 cd code
+git clone somewhere
+├── a.jsonl
 python convert_dataset_hf_refinedpajama_json.py \\
   --input_root raw --out_root windows \\
   --concat_tokens 65 \\
@@ -65,9 +67,10 @@ def test_lines_become_windows_that_are_built(tmp_path: Path, monkeypatch: pytest
     options = ("input_root", "out_root", "concat_tokens", "tokenizer", "num_workers", "eos_text", "colour")
     mixing = ("subfolders", "num_chunks", "num_valid_samples_per_subfolder", "subfolders: nothing")
     assert_all_named(draft, [*options, *mixing, "validate_json"])
-    assert "known" in draft.left_out["line 8: convert_dataset_hf_refinedpajama_json colour"]
+    assert "known" in draft.left_out["line 10: convert_dataset_hf_refinedpajama_json colour"]
     assert draft.left_out["subset redpajama_v1/c4"] == "there is no such folder in raw"
-    assert not any("token_ids" in key for key in draft.left_out)
+    assert draft.left_out["line 8: git clone"] == "no command of amber-data-prep"
+    assert not any("token_ids" in key or "a.jsonl" in key for key in draft.left_out)
     corpus = built(draft, tmp_path)
     with corpus.storage.open("exports/amber/train/train_0.jsonl") as file:
         rows = [json.loads(line) for line in file.read().splitlines()]
