@@ -34,7 +34,11 @@ describe these objects.
 PURPOSES = {
     "doctor": "check that this machine can build the corpus",
     "sample": "get raw files to try everything with",
-    "import dolma": "start from configurations of the Dolma toolkit",
+    "import dolma": "start from configurations or command lines of the Dolma toolkit",
+    "import cerebras": "start from configurations of Cerebras' preprocessing",
+    "import amber": "start from command lines of LLM360's amber-data-prep",
+    "import slimpajama": "start from command lines of SlimPajama",
+    "import datatrove": "start from a script of datatrove",
     "plan": "see what a build would compute, and why; try a change with `--set`",
     "config": "see what the configuration is, or with `--changed` what of it differs from the defaults",
     "estimate": "know time, disk and memory of a build before it starts",

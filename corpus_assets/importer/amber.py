@@ -82,6 +82,8 @@ def _windows(draft: Draft, given: Given, folder: Path) -> dict[str, Any]:
     if given.take("no_wrap", "datasets[].wrap", switch):
         options["wrap"] = False
     if section := tokenizer_of(given, "tokenizer", folder):
+        if section["kind"] == "tokenizer_json" and "eos_text" in options:
+            section["eos"] = options["eos_text"]  # The file alone does not say which token it is.
         # The program reads `</s>` in a text as the control token.
         draft.values["tokenizer"] = {**section, "special_tokens_in_text": True}
     return options

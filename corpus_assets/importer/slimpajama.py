@@ -86,7 +86,7 @@ def import_slimpajama(files: Sequence[Path], folder: Path) -> Draft:
             _add_source(lines, path)
     _set_steps(lines)
     draft.values |= lines.values
-    draft.values["datasets"] = _datasets(lines)
+    draft.values["datasets"] = _datasets(lines) if draft.values["sources"] else []
     return finished(draft, str(files[0]))
 
 

@@ -26,7 +26,8 @@ def run(importer: Importer, files: Sequence[Path], output: Path | None, *, force
         typer.echo(f"{output}: written", err=True)
     for line in report_lines(draft):
         typer.echo(line, err=True)
-    typer.echo(f"then: corpus plan{_selection(draft)}", err=True)
+    named = f" --config {output}" if output and output != Path("corpus.yaml") else ""
+    typer.echo(f"then: corpus plan{_selection(draft)}{named}", err=True)
 
 
 def _selection(draft: Draft) -> str:

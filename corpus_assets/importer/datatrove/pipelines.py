@@ -107,7 +107,7 @@ def _take_block(trove: Trove, block: Block) -> None:
         return
     why = LEFT_BLOCKS.get(block.name)
     if why is None and block.name.endswith(("Stats", "StatsMerger")):
-        why = "`corpus report` has statistics of the corpus; write a tagger for others"
+        why = "the report of the corpus has statistics (corpus docs report); write a tagger for others"
     trove.draft.leave(given.where.strip(), why or "no block that is known here; write a stage (corpus docs own-stage)")
     for key in given.values:
         given.leave(key, "its block is not taken over")

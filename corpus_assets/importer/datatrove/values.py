@@ -1,7 +1,7 @@
 """Literal values of a Python script, computed from its syntax; nothing of it is ever run."""
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from corpus_assets.importer.given import Unknown
@@ -17,6 +17,20 @@ class Block(NamedTuple):
     name: str
     line: int
     values: Mapping[str | int, Any]
+    weight: int = 1
+    """How many values it holds, those inside of others included."""
+
+
+class _Items(list[Any]):
+    """A list that knows how many values it holds, those inside of others included."""
+
+    weight = 1
+
+
+class _Mapped(dict[str, Any]):
+    """A mapping that knows how many values it holds."""
+
+    weight = 1
 
 
 Known = Mapping[str, Any]
@@ -58,8 +72,10 @@ def _value(node: ast.expr, known: Known, aliases: Mapping[str, str]) -> Any:
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return _items(items, known, aliases)
         case ast.Dict(keys=keys, values=values):
-            pairs = zip(keys, values, strict=True)
-            return {str(value_of(k, known, aliases)): value_of(v, known, aliases) for k, v in pairs if k is not None}
+            pairs = [pair for pair in zip(keys, values, strict=True) if pair[0] is not None]
+            found = _Mapped({_key(key, known, aliases): value_of(value, known, aliases) for key, value in pairs})
+            found.weight = _weight(found.values())
+            return found if found.weight <= _MOST_ITEMS else Unknown(_said(node))
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             number = value_of(inner, known, aliases)
             return -number if _is_number(number) else Unknown(_said(node))
@@ -98,12 +114,24 @@ def _joined(parts: list[Any], node: ast.expr) -> Any:
     return Unknown(found) if any(isinstance(part, Unknown) for part in parts) else found
 
 
+def _key(node: ast.expr | None, known: Known, aliases: Mapping[str, str]) -> str:
+    key = None if node is None else value_of(node, known, aliases)
+    return key.said if isinstance(key, Unknown) else str(key)
+
+
+def _weight(values: Iterable[Any]) -> int:
+    """Returns how many values there are; a list that holds another many times counts it so many times."""
+    return 1 + sum(getattr(value, "weight", 1) for value in values)
+
+
 def _items(nodes: list[ast.expr], known: Known, aliases: Mapping[str, str]) -> Any:
-    found: list[Any] = []
+    """Returns a list; an unknown if it holds too much."""
+    found = _Items()
     for node in nodes:
         inside = value_of(node.value if isinstance(node, ast.Starred) else node, known, aliases)
         found += inside if isinstance(node, ast.Starred) and isinstance(inside, list) else [inside]
-    return found if len(found) <= _MOST_ITEMS else Unknown(_said(nodes[0]))
+    found.weight = _weight(found)
+    return found if found.weight <= _MOST_ITEMS else Unknown(_said(nodes[0]))
 
 
 def _is_number(value: Any) -> bool:
@@ -112,8 +140,10 @@ def _is_number(value: Any) -> bool:
 
 def _binary(left: Any, operator: ast.operator, right: Any, node: ast.expr) -> Any:
     joins = isinstance(operator, ast.Add)
-    if joins and isinstance(left, list) and isinstance(right, list) and len(left) + len(right) <= _MOST_ITEMS:
-        return left + right
+    if joins and isinstance(left, list) and isinstance(right, list):
+        both = _Items([*left, *right])
+        both.weight = _weight(both)
+        return both if both.weight <= _MOST_ITEMS else Unknown(_said(node))
     if (
         joins
         and isinstance(left, str | Unknown)
@@ -131,6 +161,8 @@ def _call(node: ast.Call, known: Known, aliases: Mapping[str, str]) -> Any:
     said = _said(node.func)
     name = aliases.get(said, said.rpartition(".")[2])
     given = _items(node.args, known, aliases)
+    if isinstance(given, Unknown):
+        return Unknown(f"{said}(...)")
     if said in ("os.path.join", "path.join", "join"):
         return _path(given, node)
     if said in ("str", "Path", "pathlib.Path") and len(given) == 1 and isinstance(given[0], str):
@@ -144,7 +176,8 @@ def _call(node: ast.Call, known: Known, aliases: Mapping[str, str]) -> Any:
     for place, one in enumerate(one for one in node.keywords if one.arg is None):
         inside = value_of(one.value, known, aliases)
         values |= inside if isinstance(inside, dict) else {f"** {place + 1}": inside}
-    return Block(name, node.lineno, values)
+    weight = _weight(values.values())
+    return Block(name, node.lineno, values, weight) if weight <= _MOST_ITEMS else Unknown(f"{said}(...)")
 
 
 def _path(parts: list[Any], node: ast.expr) -> Any:

@@ -27,7 +27,7 @@ _OPTIONS = Options(("command",), _SWITCHES, ("documents", "taggers", "tagger_mod
 KINDS = {"tag": "taggers", "dedupe": "dedupe", "mix": "streams", "tokens": "tokenizer"}
 """The key that says the kind of a configuration, by the command."""
 OTHERS = {
-    "stat": "`corpus report` and the records of attributes have histograms (corpus docs statistics)",
+    "stat": "records of attributes have histograms (corpus docs statistics)",
     "list": "`corpus docs attributes` lists all taggers",
     "warc": "a source with `format: warc` and an `extractor` reads web archives (corpus docs inputs)",
 }

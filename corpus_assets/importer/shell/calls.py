@@ -1,5 +1,6 @@
 """Calls of the programs of a tool in shell files; commands of anything else are named as left out."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -12,6 +13,8 @@ from corpus_assets.importer.shell.options import Options, read_options
 
 _BEFORE = 4
 """Words that may stand before a program: `python -u -m`."""
+_PROGRAM = re.compile(r"[./~$]*[A-Za-z][\w./-]*", re.ASCII)
+"""What a program can be called; blocks of pages also hold lists of files and what programs print."""
 _SILENT = ("cd", "ls", "echo", "set", "mkdir", "source", "activate", "pwd", "exit", "sleep", "wait", "cat")
 
 
@@ -32,7 +35,7 @@ def calls(draft: Draft, files: Sequence[Path], programs: Mapping[str, Options], 
         for command in read_commands(read_text(file), str(file)):
             where = f"{label}line {command.line}: "
             if (found := _program(command, programs)) is None:
-                if command.is_shell and command.words[0] not in _SILENT:
+                if command.is_shell and _PROGRAM.fullmatch(command.words[0]) and command.words[0] not in _SILENT:
                     draft.leave(f"{where}{' '.join(command.words[:2])}", f"no command of {tool}")
                 continue
             name, rest = found

@@ -3,13 +3,13 @@
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice
 from typing import NamedTuple
 
 from corpus_assets.importer.shell.lines import Line, logical_lines
 from resources.errors import ConfigError
 
-MOST_COMMANDS = 10_000
+MOST_COMMANDS, MOST_CHARACTERS = 10_000, 65_536
 _ENDS = re.compile(r"[;&|()]+")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{(\w+)([+-]\d+)?\}|\$([A-Za-z_]\w*)")
@@ -18,7 +18,7 @@ _SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")
 _RANGE = re.compile(r"(.*)\{(\d+)\.\.(\d+)\}(.*)")
 _CHOICE = re.compile(r"([^{}]*)\{([^{}]*,[^{}]*)\}(.*)")
 _REDIRECTION = re.compile(r"(\d*>>?|&>|<)")
-_KEYWORDS = ("do", "then", "else", "elif", "if", "while", "fi", "done", "export", "time", "nohup", "sudo", "exec")
+_KEYWORDS = ("elif", "if", "while", "fi", "done", "export", "time", "nohup", "sudo", "exec")
 
 
 class Command(NamedTuple):
@@ -33,15 +33,18 @@ class Command(NamedTuple):
 def read_commands(text: str, file: str) -> list[Command]:
     """Returns the commands of a script, or of the code blocks of a page, in order; nothing is run.
 
-    `ConfigError` for a quote without an end, or for loops that give more than `MOST_COMMANDS`.
+    `ConfigError` for a quote without an end, for more than `MOST_COMMANDS` commands or words of one after loops and
+    braces are written out, and for a value of more than `MOST_CHARACTERS`.
     """
     parts = [part for line in logical_lines(text, file) for part in _parts(line, file)]
-    found: list[Command] = []
-    for command in _run(parts, {}):
-        found.append(command)
-        if len(found) > MOST_COMMANDS:
-            raise ConfigError(f"{file}: line {command.line}: more than {MOST_COMMANDS:,} commands; write out fewer")
-    return found
+    try:
+        return list(_Run().commands(parts, {}))
+    except _TooMuchError as error:
+        raise ConfigError(f"{file}: {error}") from None
+
+
+class _TooMuchError(ValueError):
+    """What loops, braces or variables give has no reasonable size."""
 
 
 def _parts(line: Line, file: str) -> Iterator[Command]:
@@ -58,6 +61,8 @@ def _parts(line: Line, file: str) -> Iterator[Command]:
         raise ConfigError(f"{file}: line {line.number}: cannot be read as a line of a shell: {error}") from None
     part: list[str] = []
     for word in [*_without_redirections(words), ";"]:
+        if not part and word in ("do", "then", "else"):
+            continue
         if not _ENDS.fullmatch(word):
             part.append(word)
         elif part:
@@ -71,29 +76,45 @@ def _without_redirections(words: Sequence[str]) -> Iterator[str]:
         if _REDIRECTION.fullmatch(word):
             if next(rest, "") == "&":  # 2>&1 has three words here.
                 next(rest, None)
-        elif not re.match(r"\d*>>?[^>]", word):
+        elif not re.match(r"\d*>>?[^>]|<[^>]*$", word):
             yield word
 
 
-def _run(parts: Sequence[Command], known: Mapping[str, str]) -> Iterator[Command]:
-    """Yields commands with the values of their variables; a loop gives its commands once for each of its words."""
-    values, place = dict(known), 0
-    while place < len(parts):
-        line, words, is_shell = parts[place]
-        if words[0] == "for" and len(words) > 3 and words[2] == "in":
-            end = _end_of_loop(parts, place)
-            for word in (one for given in words[3:] for one in _written_out(_filled(given, values))):
-                yield from _run(parts[place + 1 : end], {**values, words[1]: word})
-            place = end
-        while words and words[0] in _KEYWORDS:
-            words = words[1:]
-        while words and words[0] != "for" and (match := _ASSIGNED.fullmatch(words[0])):
-            values[match[1]] = _filled(match[2], values)
-            words = words[1:]
-        if words and words[0] != "for":
-            filled = (one for word in words for one in _written_out(_filled(word, values)))
-            yield Command(line, tuple(filled), is_shell)
-        place += 1
+class _Run:
+    """Writes out loops, braces and variables, up to a limit for all together."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def commands(self, parts: Sequence[Command], known: Mapping[str, str]) -> Iterator[Command]:
+        """Yields commands with the values of their variables; a loop gives its own once for each of its words."""
+        values, place = dict(known), 0
+        while place < len(parts):
+            line, words, is_shell = parts[place]
+            self.steps += 1
+            if self.steps > MOST_COMMANDS:
+                raise _TooMuchError(f"line {line}: more than {MOST_COMMANDS:,} commands; write out fewer")
+            if words[0] == "for" and len(words) > 3 and words[2] == "in":
+                end = _end_of_loop(parts, place)
+                for word in _all_written_out(words[3:], values, line):
+                    yield from self.commands(parts[place + 1 : end], {**values, words[1]: word})
+                place = end
+            while words and words[0] in _KEYWORDS:
+                words = words[1:]
+            while words and words[0] != "for" and (match := _ASSIGNED.fullmatch(words[0])):
+                values[match[1]] = _filled(match[2], values, line)
+                words = words[1:]
+            if words and words[0] != "for":
+                yield Command(line, tuple(_all_written_out(words, values, line)), is_shell)
+            place += 1
+
+
+def _all_written_out(words: Sequence[str], values: Mapping[str, str], line: int) -> list[str]:
+    every = (one for word in words for one in _written_out(_filled(word, values, line)))
+    found = list(islice(every, MOST_COMMANDS + 1))
+    if len(found) > MOST_COMMANDS:
+        raise _TooMuchError(f"line {line}: more than {MOST_COMMANDS:,} words; write out fewer")
+    return found
 
 
 def _end_of_loop(parts: Sequence[Command], start: int) -> int:
@@ -105,8 +126,11 @@ def _end_of_loop(parts: Sequence[Command], start: int) -> int:
     return len(parts)
 
 
-def _filled(word: str, values: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda match: _value(match, values), word)
+def _filled(word: str, values: Mapping[str, str], line: int) -> str:
+    found = _VARIABLE.sub(lambda match: _value(match, values), word)
+    if len(found) > MOST_CHARACTERS:
+        raise _TooMuchError(f"line {line}: a value of more than {MOST_CHARACTERS:,} characters")
+    return found
 
 
 def _value(match: re.Match[str], values: Mapping[str, str]) -> str:
@@ -125,7 +149,7 @@ def _written_out(word: str) -> Iterator[str]:
             yield from (f"{match[1]}{n}{match[4]}" for n in range(first, last + 1))
             return
     if (match := _CHOICE.fullmatch(word)) and "$" not in match[1][-1:]:
-        for one, rest in product(match[2].split(","), _written_out(match[3])):
-            yield f"{match[1]}{one}{rest}"
+        for one in match[2].split(","):
+            yield from (f"{match[1]}{one}{rest}" for rest in _written_out(match[3]))
         return
     yield word
