@@ -14,9 +14,11 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
 
-from tests.hub_writes import REPOSITORY, Writes, is_large, written
+from tests import hub_writes
+from tests.hub_writes import Writes, is_large, written
 from tests.web_server import Site, serving
 
+REPOSITORY = hub_writes.REPOSITORY
 TOKEN = "hf_of_nobody"
 PAGE = 3
 
