@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+from corpus_assets.cli.hub import arguments as hub
 from corpus_assets.cli.importing.arguments import imports
 from corpus_assets.cli.megatron.arguments import megatron_cache
 from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption, SetOption
@@ -222,6 +223,10 @@ def copy(
     from corpus_assets.cli.copy import run
 
     raise typer.Exit(run(config, root, only, changes or [], jobs, as_json=as_json))
+
+
+app.command()(hub.publish)
+app.command()(hub.pull)
 
 
 @app.command()
