@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from corpus_assets.config.section import Section
+from corpus_assets.config.section import Bytes, Section
 
 Format = Literal[
     "auto",
@@ -14,6 +14,7 @@ Format = Literal[
     "jsonl.zst",
     "jsonl.zst.tar",
     "parquet",
+    "arrow",
     "txt",
     "txt_list",
     "csv",
@@ -33,6 +34,18 @@ Extractor = Annotated[
     Literal["resiliparse", "trafilatura"] | None,
     Field(description="library that extracts the main text of HTML in WARC files (docs/inputs.md)"),
 ]
+
+LargestWindow = Annotated[
+    Bytes,
+    Field(
+        ge=1 << 27,
+        le=1 << 31,
+        description="zstd and xz files that need a larger window to be decompressed are bad; it is memory of one open "
+        "file (`zstd --long=31` needs `2 GiB`)",
+    ),
+]
+"""The largest window of a compressed file."""
+DEFAULT_WINDOW = 1 << 27
 
 _LINE_ENDS = "\r\n"
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
-from corpus_assets.config.file_formats import Csv, Extractor, Format
+from corpus_assets.config.file_formats import DEFAULT_WINDOW, Csv, Extractor, Format, LargestWindow
 from corpus_assets.config.naming import ATTRIBUTE, FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
@@ -103,6 +103,7 @@ class Source(Section):
     )
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
     longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
+    largest_window: LargestWindow = DEFAULT_WINDOW
     licence: str | None = Field(None, description="licence of the texts, for the record and for `licences.allow`")
     licence_key: Annotated[str | None, METADATA_KEY] = Field(
         None,

@@ -153,6 +153,7 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
 _NO_CONTENT = {
     "csv",
     "extractor",
+    "largest_window",
     "sample",
     "location",
     "s3",

@@ -129,7 +129,7 @@ def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_L
     text; a text file is one text, and a `BadFileError` in another shape; bare strings of a `json.gz` are stripped.
     Everything else in a row goes to its metadata.
     """
-    strips = resolve_format(file.name, rules.format) == "json.gz"
+    strips = resolve_format(file.name, rules.format).rows == "json"
     new_reader = partial(ExampleReader, rules, limits, strips=strips)
     yield from read_rows(file, rules.format, limits, new_reader, bare_strings=True, options=rules.options)
 

@@ -1,4 +1,4 @@
-"""The options of CSV and WARC as parameters of a stage.
+"""The options of formats and compressions as parameters of a stage.
 
 They exist only if a source sets them, so that records from before an option existed stay fresh.
 """
@@ -9,9 +9,11 @@ from typing import Any
 from corpus_assets.config.file_formats import given_options
 from corpus_assets.raw.rows.rules import FormatOptions
 from corpus_assets.raw.web.extractors import extractor_version
+from resources.formats.codecs import ZSTD_WINDOW_BYTES
 
 _EXTRACTOR = "extractor"
 _SAMPLE = "sample"
+_WINDOW = "largest_window"
 _WEB = "web"
 _READING = 2
 """How web crawls are read. Since 2: labels, prescan and decoders of the WHATWG, guessed charsets, no binary files."""
@@ -30,6 +32,8 @@ def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     `ConfigError` names the extra of an extractor that is not installed.
     """
     given = given_options(values["csv"], values.get(_EXTRACTOR))
+    if values[_WINDOW] != ZSTD_WINDOW_BYTES:
+        given[_WINDOW] = values[_WINDOW]
     if says_web(values):
         given[_WEB] = _READING
     if _EXTRACTOR in given:
@@ -48,4 +52,5 @@ def format_options(parameters: Mapping[str, Any], prefix: str) -> FormatOptions:
         columns=None if columns is None else tuple(columns),
         extractor=library.partition(" ")[0] if library else None,
         escape=parameters.get(f"{prefix}.csv.escape"),
+        window=parameters.get(f"{prefix}.{_WINDOW}", ZSTD_WINDOW_BYTES),
     )

@@ -57,7 +57,7 @@ def test_a_location_may_be_hidden_itself(tmp_path: Path) -> None:
 
 
 def test_files_that_may_have_been_meant_are_counted(tmp_path: Path) -> None:
-    lay(tmp_path, "a.jsonl", "b.ndjson", "c.doc", "README.md", "LICENSE", "_SUCCESS", "a.jsonl.crc", ".d.ndjson")
+    lay(tmp_path, "a.jsonl", "b.jsonlines", "c.doc", "README.md", "LICENSE", "_SUCCESS", "a.jsonl.crc", ".d.jsonlines")
     unread = listed(tmp_path).unread["s"]
     assert (unread.files, unread.bytes) == (2, 26)
     assert "unknown suffix" in unread.example

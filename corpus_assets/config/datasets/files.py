@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from corpus_assets.config.datasets.token_files import TokenFiles, reads_tokens
-from corpus_assets.config.file_formats import Csv, Extractor, Format
+from corpus_assets.config.file_formats import DEFAULT_WINDOW, Csv, Extractor, Format, LargestWindow
 from corpus_assets.config.naming import MESSAGE_KEY, ROW_KEY
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Bytes
@@ -69,6 +69,7 @@ class Files(OwnFiles):
         "also booleans (True); then 0 and false in JSON lines count as texts only in messages, as in Cerebras",
     )
     longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
+    largest_window: LargestWindow = DEFAULT_WINDOW
 
     @property
     def prompt_keys(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.datasets.files import PromptKey
-from corpus_assets.config.file_formats import Csv
+from corpus_assets.config.file_formats import DEFAULT_WINDOW, Csv, LargestWindow
 from corpus_assets.config.naming import FILE, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
@@ -43,6 +43,7 @@ class Benchmark(Section):
         "jsonl.zst",
         "jsonl.zst.tar",
         "parquet",
+        "arrow",
         "txt",
         "txt_list",
         "csv",
@@ -71,6 +72,7 @@ class Benchmark(Section):
     follow_links: FollowLinks = False
     hidden: Hidden = False
     longest_row: Bytes = Field(16 << 20, description="rows and text files with more bytes are bad")
+    largest_window: LargestWindow = DEFAULT_WINDOW
 
     @property
     def text_keys(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from corpus_assets.raw.rows.faults import RowError, check_json
 from corpus_assets.raw.rows.json_values import OBJECT, STRING, Fields, free_key, kind_of, says_nothing, utf8
 from corpus_assets.raw.rows.seen import Seen
 from resources.errors import ConfigError
-from resources.formats.codecs import FREE_BYTES, RATIO
+from resources.formats.codecs import FREE_BYTES, RATIO, ZSTD_WINDOW_BYTES
 from resources.formats.documents import NO_METADATA
 
 Ids = Literal["auto", "given", "derived", "optional"]
@@ -31,6 +31,7 @@ class FormatOptions:
     extractor: library that takes the main text out of HTML.
     escape: character of CSV that makes a quote, delimiter or line end after it part of a value; None if no character
         does that.
+    window: see `Limits`.
     """
 
     delimiter: str | None = None
@@ -38,6 +39,7 @@ class FormatOptions:
     columns: tuple[str, ...] | None = None
     extractor: Extractor | None = None
     escape: str | None = None
+    window: int = ZSTD_WINDOW_BYTES
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,14 @@ class Limits:
     nesting: depth of lists and objects in metadata, less than the JSON parsers of this project and of its readers
         allow.
     ratio: decompressed to compressed size, for more than `free_bytes` of decompressed bytes (gzip never exceeds 1032).
+    window: bytes of the largest window that a compressed file may need to be read.
     """
 
     line_bytes: int = 256 << 20
     nesting: int = 256
     ratio: int = RATIO
     free_bytes: int = FREE_BYTES
+    window: int = ZSTD_WINDOW_BYTES
 
     def decompressed(self, compressed_bytes: int) -> int:
         """Returns the number of bytes that a compressed stream of this size may decompress to."""
