@@ -154,6 +154,8 @@ _NO_CONTENT = {
     "csv",
     "extractor",
     "largest_window",
+    "metadata_keys",
+    "text_separator",
     "sample",
     "location",
     "s3",

@@ -1,6 +1,7 @@
 """Reads the rows of Arrow files and streams, batch by batch; memory does not depend on sizes that the file claims."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, TypeVar
 
 import numpy as np
@@ -46,22 +47,22 @@ def read_rows(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str)
         raise BadFileError(where, "is empty: an Arrow file has a schema")
     allowance = Allowance(MAX_BATCH_ROW_LENGTHS * limits.line_bytes, limits.decompressed(stored_bytes))
     messages = CheckedMessages(raw, where, stored_bytes, allowance)
-    reader = _opened(messages, where)
-    check_schema(reader.schema, parser, where)
-    names = wanted(reader.schema.names, parser)
-    for name in names:
-        _check_type(reader.schema.field(name).type, f"column {name!r}", where)
+    reader = pa.ipc.open_stream(messages)
+    with _names_of(where):
+        check_schema(reader.schema, parser, where)
+        names = wanted(reader.schema.names, parser)
+        for name in names:
+            _check_type(reader.schema.field(name).type, f"column {name!r}", where)
     batches = _slices(reader, names, allowance.batch_bytes, where)
     yield from parsed_rows(batches, parser, limits, where, stored_bytes)
 
 
-def _opened(messages: CheckedMessages, where: str) -> Any:
+@contextmanager
+def _names_of(where: str) -> Iterator[None]:
     try:
-        reader = pa.ipc.open_stream(messages)
-        str(reader.schema)
+        yield
     except UnicodeDecodeError as fault:
         raise BadFileError(where, f"a column has a name that is no UTF-8: {fault.object[:40]!r}") from None
-    return reader
 
 
 def _check_type(kind: Any, what: str, where: str, *, inside: bool = False) -> None:
@@ -77,7 +78,8 @@ def _check_type(kind: Any, what: str, where: str, *, inside: bool = False) -> No
             raise BadFileError(where, f"{what} has type {kind}, which is not read; write it as plain values")
     elif types.is_nested(kind):
         for index in range(kind.num_fields):
-            _check_type(kind.field(index).type, what, where, inside=True)
+            inner = kind.field(index)
+            _check_type(inner.type, f"{what} key {inner.name!r}", where, inside=True)
 
 
 def _slices(reader: Any, names: list[str], most_bytes: int, where: str) -> Iterator[Any]:

@@ -1,12 +1,13 @@
 """Rows of typed columns, from record batches of parquet and Arrow files."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
 from corpus_assets.raw.rows.faults import BadRow, RowError, shown_names
+from corpus_assets.raw.rows.json_values import splits
 from corpus_assets.raw.rows.rules import Limits, RowParser, missing_column
 from resources.errors import BadFileError
 
@@ -52,8 +53,13 @@ def parsed_rows(
 
 def wanted(names: Sequence[str], parser: RowParser[Row]) -> list[str]:
     """Returns the columns to read; all if a requested one is missing, so that the error can list them."""
-    missing = any(set(group) - set(names) for group in parser.required)
-    return [name for name in names if parser.columns is None or missing or name in parser.columns]
+    heads = [(name, f"{name}.") for name in names]
+    missing = any(
+        not any(key == name or key.startswith(head) for name, head in heads) for key in chain(*parser.required)
+    )
+    if parser.columns is None or missing:
+        return list(names)
+    return [name for name, head in heads if any(key == name or key.startswith(head) for key in parser.columns)]
 
 
 def check_schema(schema: Any, parser: RowParser[Row], where: str) -> None:
@@ -61,12 +67,26 @@ def check_schema(schema: Any, parser: RowParser[Row], where: str) -> None:
     columns = shown_names(schema.names) or "none"
     if len(set(schema.names)) != len(schema.names):
         raise BadFileError(where, f"two columns with one name; columns: {columns}")
-    if missing := missing_column(parser, schema.names):
+    below = [key for group in parser.required for key in group if leads_to_column(schema, key)]
+    if missing := missing_column(parser, [*schema.names, *below]):
         raise BadFileError(where, f"{missing}; columns: {columns}")
     for key in parser.textual:
         column = schema.field(key).type
         if not is_textual(column):
             raise BadFileError(where, f"column {key!r} is {column}; valid: string or binary")
+
+
+def leads_to_column(columns: Any, key: str) -> bool:
+    """Returns whether a key is a column or leads through objects to one. columns: a schema, or a type of objects."""
+    for head, rest in [(key, ""), *splits(key)]:
+        if (index := columns.get_field_index(head)) < 0:
+            continue
+        kind = columns.field(index).type
+        while pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+            kind = kind.value_type
+        if not rest or (pa.types.is_struct(kind) and leads_to_column(kind, rest)):
+            return True
+    return False
 
 
 def is_textual(column: Any) -> bool:
