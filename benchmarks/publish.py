@@ -29,6 +29,7 @@ from benchmarks import (
     estimate,
     event_log,
     export,
+    forecast,
     goals,
     kernels,
     masked_formats,
@@ -38,6 +39,7 @@ from benchmarks import (
     packings,
     plan,
     raw_places,
+    sensor,
     small_datasets,
     stages,
     stores,
@@ -139,6 +141,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "kernels": lambda _: {"kernels": table(kernels.slowest(_apart("kernels")))},
     "small_datasets": lambda quick: {"small_datasets": table(small_datasets.measure(quick))},
     "plan": _plan,
+    "sensor": lambda quick: {"sensor": table(sensor.measure(sensor.QUICK_SHARDS if quick else sensor.SHARDS))},
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "digests": lambda quick: {"digests": table(digests.measure(quick))},
     "raw_places": lambda quick: {
@@ -154,6 +157,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     },
     "worker_memory": lambda quick: {"worker_memory": table(worker_memory.figures(quick))},
     "estimate": _estimate,
+    "forecast": lambda quick: {"forecast": forecast.section(forecast.measure(quick))},
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},
     "dedup_peers": lambda quick: {

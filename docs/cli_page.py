@@ -36,6 +36,7 @@ PURPOSES = {
     "sample": "get raw files to try everything with",
     "import dolma": "start from configurations of the Dolma toolkit",
     "plan": "see what a build would compute, and why; try a change with `--set`",
+    "config": "see what the configuration is, or with `--changed` what of it differs from the defaults",
     "estimate": "know time, disk and memory of a build before it starts",
     "build": "build what is not up to date; a small part first with `--sample`",
     "view": "look at documents, duplicates and token rows in a browser",
@@ -65,10 +66,13 @@ not fresh.
 
 The last failure of a partition is kept in `ledger/.failures` of the store. `corpus plan` shows it until the partition
 succeeds, or its input or parameters change.""",
+    "config": """With `--json`: `{"files": [...], "config": {...}}`; with `--changed` too, `config` holds only what
+differs, and `"changed": [{"key", "value", "default", "from"}]` lists it; `from` is the file and line, or `--set`
+([variants.md](variants.md)).""",
     "build": """With `--json`: `{"recomputed", "elsewhere", "fresh", "failed", "waiting", "seconds", "by_asset": {...},
 "errors": [...], "held_back": [...], "log", "build_log", "summary": {"raw_files", "read", "documents", "not_sampled",
 "kept", "repeats", "held_out", "train", "dropped": {...}, "datasets": [{"name", "rows", "tokens", "folder"}],
-"unfinished": {...}, "page"}, "notes": [...], "examples": [...], "orphans"}`.
+"unfinished": {...}, "page"}, "notes": [...], "examples": [...], "orphans", "set": [...]}`.
 
 - `elsewhere` counts partitions that other builders of the store made meanwhile.
 - `log` is the file with all errors, `build_log` the file with all events.
@@ -76,6 +80,7 @@ succeeds, or its input or parameters change.""",
 - `kept`, `held_out` and `train` are null while none of their partitions is built. `unfinished` says for them and for
   `datasets.NAME` what is `not built`, `built in part` or `not up to date`.
 - `page` is the path of the report below the store.
+- `set` holds what was given with `--set` ([variants.md](variants.md)).
 
 A build writes all errors to a file in `errors/` of the DAGSTER_HOME (`.dagster_home` beside corpus.yaml), and prints
 its name; the last 20 files are kept. The events of each build are in `logs/` beside it

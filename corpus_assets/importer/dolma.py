@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from corpus_assets.config.reading.loading import MAX_CONFIG_BYTES, parse_config
-from corpus_assets.config.reading.strict_yaml import load_yaml
+from corpus_assets.config.reading.loading import parse_config
+from corpus_assets.config.reading.strict_yaml import MAX_CONFIG_BYTES, load_yaml
 from corpus_assets.importer.dolma_dedupe import check_against, import_dedupe, is_read_only, narrow
 from corpus_assets.importer.dolma_mix import add_mixes, import_mix
 from corpus_assets.importer.dolma_tag import import_tag

@@ -17,6 +17,8 @@ from corpus_assets.viewer import browse, config, overview, plan, report, states
 from corpus_assets.viewer.documents import duplicates, search, why
 from corpus_assets.viewer.documents import page as documents
 from corpus_assets.viewer.guard import Guard
+from corpus_assets.viewer.listing import facets
+from corpus_assets.viewer.listing import page as listing
 from corpus_assets.viewer.opened import Opened, View
 from corpus_assets.viewer.query import Query, RefusedError
 from corpus_assets.viewer.site import BASE, Asked, Page, seen
@@ -27,7 +29,9 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/", overview.overview),
     ("/assets/{asset}", browse.asset),
     ("/assets/{asset}/{partition:path}", browse.partition),
+    ("/documents", listing.listing),
     ("/documents/{asset}/{partition:path}", documents.document),
+    ("/facets", facets.facets),
     ("/search", search.search),
     ("/why", why.why),
     ("/duplicates", duplicates.clusters),

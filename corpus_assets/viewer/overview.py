@@ -84,7 +84,7 @@ def _sources(view: View) -> list[dict[str, Any]]:
                 "text": _sum(documents, "text_bytes") if documents else None,
                 "duplicates": gone if duplicates else None,
                 "share": gone / read if duplicates and read else None,
-                "href": link("search", source=source["name"]),
+                "href": link("documents", source=source["name"]),
             }
         )
     return rows
