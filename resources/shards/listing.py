@@ -135,7 +135,7 @@ def _files(folder: SourceFolder, ignored: list[tuple[str, str]], unread: dict[st
             ignored.append((f"{folder.name}/{printable(found.path)}", why))
         elif folder.format == "auto" and data_suffix(found.path) is None:
             unknown.add(found.path)
-            if is_unread(found):
+            if is_unread(found) and not is_hidden(found.path):
                 unread[folder.name] = unread.get(folder.name, Unread()).and_one(found)
         else:
             yield found
