@@ -34,6 +34,7 @@ describe these objects.
 PURPOSES = {
     "doctor": "check that this machine can build the corpus",
     "sample": "get raw files to try everything with",
+    "init": "write the first corpus.yaml for raw files of your own",
     "import dolma": "start from configurations or command lines of the Dolma toolkit",
     "import cerebras": "start from configurations of Cerebras' preprocessing",
     "import amber": "start from command lines of LLM360's amber-data-prep",

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+from corpus_assets.cli.beginning.arguments import init
 from corpus_assets.cli.hub import arguments as hub
 from corpus_assets.cli.importing.arguments import imports
 from corpus_assets.cli.megatron.arguments import megatron_cache
@@ -58,6 +59,9 @@ def _corpus(
     ] = False,
 ) -> None:
     del version  # Its callback has printed it.
+
+
+app.command()(init)
 
 
 @app.command()
