@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from corpus_assets.html.pages import SCRIPT, STYLE, render, static
 from corpus_assets.viewer import browse, config, overview, plan, report, states
+from corpus_assets.viewer.changes import past, what_if
 from corpus_assets.viewer.documents import duplicates, search, why
 from corpus_assets.viewer.documents import page as documents
 from corpus_assets.viewer.guard import Guard
@@ -39,6 +40,8 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/tokens", tokens.datasets),
     ("/tokens/{dataset}", tokens.rows),
     ("/plan", plan.plan),
+    ("/what-if", what_if.what_if),
+    ("/changes", past.changes),
     ("/config", config.configuration),
     ("/report", report.report),
 )

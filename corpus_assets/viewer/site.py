@@ -21,6 +21,7 @@ SECTIONS = (
     ("Duplicates", "/duplicates"),
     ("Tokens", "/tokens"),
     ("Plan", "/plan"),
+    ("Changes", "/changes"),
     ("Configuration", "/config"),
     ("Report", "/report"),
 )
@@ -30,6 +31,7 @@ _SECTION_OF = {
     "facets.html": "/documents",
     "cluster.html": "/duplicates",
     "token_row.html": "/tokens",
+    "what_if.html": "/plan",
 }
 LINE = 240
 # Controls, overrides of direction, what has no width and is no joiner, and halves of pairs.
