@@ -29,6 +29,7 @@ _SECTION_OF = {
     "overview.html": "/",
     "listing.html": "/documents",
     "facets.html": "/documents",
+    "items.html": "/benchmarks",
     "cluster.html": "/duplicates",
     "token_row.html": "/tokens",
     "what_if.html": "/plan",
