@@ -62,7 +62,9 @@ def _access(given: Sequence[str]) -> dict[str, Any]:
     """Returns the section `s3` of corpus.yaml; `ConfigError` for what it does not hold."""
     pairs = [one.partition("=") for one in given]
     if faulty := [one for one, (_, equals, _) in zip(given, pairs, strict=True) if not equals]:
-        raise ConfigError(f"--access: received {faulty[0]!r}; valid: KEY=VALUE, such as endpoint=https://s3.example.org")
+        raise ConfigError(
+            f"--access: received {faulty[0]!r}; valid: KEY=VALUE, such as endpoint=https://s3.example.org"
+        )
     values = {key: yaml.safe_load(value) for key, _, value in pairs}
     try:
         S3Access.model_validate(values)
