@@ -165,6 +165,7 @@ def verify(
 
 for question in (questions.show, questions.packing, questions.trace, questions.why, questions.diff, questions.tokens):
     app.command()(question)
+app.command()(questions.sql)
 app.command("check-windows")(questions.check_windows)
 app.command("megatron-cache")(megatron_cache)
 

@@ -39,6 +39,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "why": [["books-one-0"]],
     "diff": [[".", "."]],
     "tokens": [[], ["--json"]],
+    "sql": [[]],
     "check-windows": [["corpus/nothing.jsonl"]],
     "doctor": [[]],
     "docs": [[], ["stores"]],
