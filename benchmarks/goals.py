@@ -37,6 +37,7 @@ GOALS = (
     Goal("demo", "fresh build seconds", 40, False, "packages aside"),
     Goal("demo", "sample s", 5, False, "the sample corpus is made"),
     Goal("plan", "s3 plan 10000 shards again s", 10, False, "in an object store on loopback"),
+    Goal("sensor", "unchanged cpu s 10000", 5, False, "a tick over 10,000 shards when nothing changed"),
     Goal("stores", "s3 cpu ratio", 1.3, False, "CPU of a build on S3 over a local one"),
     Goal("driver", "driver cpu ms per partition", 8),
     Goal("driver", "build fixed cpu s", 4),

@@ -157,6 +157,16 @@ object store (SeaweedFS on loopback), with the number of requests.
 
 {plan}
 
+## The sensor
+
+`python -m benchmarks.sensor`: CPU seconds of a tick of the sensor, with a Dagster database in SQLite files; `ms per
+shard` and `fixed` are told from two numbers of shards. `first` registers all shards in Dagster, `unchanged` finds
+everything fresh, `failed` finds that a shard of ten has failed and nothing has changed since, `gone` finds half of the
+raw files removed, and `stale` a parameter changed that all shards depend on. `memory` is what the process grows by in
+four ticks.
+
+{sensor}
+
 ## Stores
 
 `python -m benchmarks.stores` builds the sample corpus on a local disk and on S3 (SeaweedFS on loopback), each in one
@@ -183,6 +193,13 @@ from a web server: CPU seconds per MB of text of the two stages that read raw fi
 file is read twice.
 
 {raw_places}
+
+## Compressed raw files
+
+`python -m benchmarks.packings` reads the same documents, as JSON lines in every compression, as parquet and as Arrow
+streams, from memory to documents. Two sizes separate the rate from the fixed cost. A `ratio` is over gzip.
+
+{packings}
 
 ## The driver
 
@@ -233,6 +250,16 @@ and cost, for the sample corpus and for generated text.
 {demo}
 
 {generated}
+
+## The time left
+
+`python -m benchmarks.forecast`: the time left that a build says, over the time that was left, when 10, 25, 50, 75 and
+90 % of the build are over; 1 is right. The builds: the first one of a store, then one after a change of
+`split.holdout`, and one after a change of `short_documents.threshold`, after which much may turn out fresh. Two values
+are both ends of a range. `generated` is text from the generator; `real` is the shared data, with taggers, a filter and
+files for Megatron. Before the first second is over, nothing is said.
+
+{forecast}
 
 ## The web UI
 

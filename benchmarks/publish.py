@@ -29,14 +29,17 @@ from benchmarks import (
     estimate,
     event_log,
     export,
+    forecast,
     goals,
     kernels,
     masked_formats,
     materialize_all,
     megatron_cache,
     minhash,
+    packings,
     plan,
     raw_places,
+    sensor,
     small_datasets,
     stages,
     stores,
@@ -138,10 +141,14 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "kernels": lambda _: {"kernels": table(kernels.slowest(_apart("kernels")))},
     "small_datasets": lambda quick: {"small_datasets": table(small_datasets.measure(quick))},
     "plan": _plan,
+    "sensor": lambda quick: {"sensor": table(sensor.measure(sensor.QUICK_SHARDS if quick else sensor.SHARDS))},
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},
     "digests": lambda quick: {"digests": table(digests.measure(quick))},
     "raw_places": lambda quick: {
         "raw_places": table(raw_places.measure(raw_places.QUICK_MEGABYTES if quick else raw_places.MEGABYTES))
+    },
+    "packings": lambda quick: {
+        "packings": table(packings.measure(packings.QUICK_MEGABYTES if quick else packings.MEGABYTES))
     },
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
@@ -150,6 +157,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     },
     "worker_memory": lambda quick: {"worker_memory": table(worker_memory.figures(quick))},
     "estimate": _estimate,
+    "forecast": lambda quick: {"forecast": forecast.section(forecast.measure(quick))},
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},
     "dedup_peers": lambda quick: {

@@ -5,9 +5,13 @@ from collections.abc import Collection, Iterable, Iterator
 import dagster as dg
 
 from partitions.definitions import shard_set_name
+from partitions.removal import remove_partitions
 from resources.ledger.ledger import Ledger
 from resources.planning.planner import Planner
 from resources.stage.declaration import Partitioning, Stage
+
+_AT_ONCE = 10_000
+"""New keys that Dagster gets at once: it asks SQLite for all of them in one statement, which takes at most 32,766."""
 
 
 def register_shards(planner: Planner, instance: dg.DagsterInstance) -> None:
@@ -16,8 +20,8 @@ def register_shards(planner: Planner, instance: dg.DagsterInstance) -> None:
         name = shard_set_name(stage.shard_set)
         wanted = [key for key in planner.partitions(stage) if key is not None]
         _add(instance, name, wanted)
-        for key in set(instance.get_dynamic_partitions(name)) - set(wanted):
-            instance.delete_dynamic_partition(name, key)
+        if gone := sorted(set(instance.get_dynamic_partitions(name)) - set(wanted)):
+            remove_partitions(instance, name, gone)
 
 
 def register_recorded_shards(stages: Iterable[Stage], ledger: Ledger, instance: dg.DagsterInstance) -> None:
@@ -39,5 +43,6 @@ def _sets(stages: Iterable[Stage]) -> Iterator[Stage]:
 
 def _add(instance: dg.DagsterInstance, name: str, wanted: Collection[str]) -> None:
     known = set(instance.get_dynamic_partitions(name))
-    if new := [key for key in wanted if key not in known]:
-        instance.add_dynamic_partitions(name, new)
+    new = [key for key in wanted if key not in known]
+    for start in range(0, len(new), _AT_ONCE):
+        instance.add_dynamic_partitions(name, new[start : start + _AT_ONCE])

@@ -12,6 +12,7 @@ from corpus_assets.config.datasets.masked_modes import MixedDataset, part_proble
 from corpus_assets.config.datasets.text_exports import TextExport
 from corpus_assets.config.datasets.token_files import TokenFiles
 from corpus_assets.config.naming import MODULE
+from corpus_assets.config.notices import Notice
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
@@ -94,6 +95,9 @@ class CorpusConfig(Section):
     )
     own: dict[Name, dict[str, JsonValue]] = Field(
         default={}, description="sections for stages of your own, which read `own.SECTION.KEY` as a parameter"
+    )
+    notices: list[Notice] = Field(
+        default=[], description="commands and web addresses that are told how a build ended (docs/notices.md)"
     )
     engine: EngineSection = EngineSection()
     storage: StorageSection = StorageSection()

@@ -127,7 +127,8 @@ class _Part(Corpus):
     def __init__(self, whole: Corpus, sample: Sample, place: Place, name: str, keys: frozenset[str]) -> None:
         root = str(place.folder / name / "corpus")
         storage = StorageSection(kind="local", root=root, sync=whole.config.storage.sync)
-        config = whole.config.model_copy(update={"name": "estimate", "sample": sample, "storage": storage})
+        changes = {"name": "estimate", "sample": sample, "storage": storage, "notices": []}
+        config = whole.config.model_copy(update=changes)
         super().__init__(config, whole.folder, place.folder / name / "corpus.yaml")
         self._keys = keys
         self.__dict__["engine"] = place.engine

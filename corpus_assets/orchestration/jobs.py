@@ -73,6 +73,10 @@ class LogProgress(Progress):
         if outcome.error is not None:
             self._log.error(f"{outcome.name}: {outcome.error}")
 
+    @override
+    def warns(self, what: str) -> None:
+        self._log.warning(what)
+
 
 def corpus_schedule(job: dg.JobDefinition) -> dg.ScheduleDefinition:
     """Returns the schedule that builds the whole corpus every night at three; it is off until switched on."""

@@ -12,7 +12,7 @@ from resources.stage.declaration import Input, Partitioning, Stage, every, same
 from resources.stage.hooks import Hooks, Values
 
 NAME = "report"
-_OF_THE_MACHINE = {"engine", "storage"}
+_OF_THE_MACHINE = {"engine", "storage", "notices"}
 _COMPARED = "components"
 
 

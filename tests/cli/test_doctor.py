@@ -38,6 +38,16 @@ def found(work: Work) -> dict[str, Finding]:
     return {finding.subject: finding for finding in findings(lambda: opened(work.folder))}
 
 
+def test_notices_that_would_not_arrive(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CORPUS_HOOK", raising=False)
+    notices = [{"webhook": "env:CORPUS_HOOK"}, {"command": ["no-such-program"]}, {"command": ["true"]}]
+    write_config(work.folder, {"notices": notices})
+    one, two, three = (found(work)[f"notices.{place}"] for place in range(3))
+    assert one.found == "webhook env:CORPUS_HOOK: the environment variable CORPUS_HOOK is not set" and one.advice
+    assert two.found.startswith("command no-such-program: there is no such program") and two.advice
+    assert three == Finding("notices.2", "command true")
+
+
 def test_a_machine_that_can_build(work: Work, capsys: pytest.CaptureFixture[str]) -> None:
     assert doctor.run(work.folder / "corpus.yaml", as_json=True) == 0
     report = json.loads(capsys.readouterr().out)

@@ -35,6 +35,13 @@ def dataset(**keys: Any) -> dict[str, Any]:
 
 
 FAULTS: list[tuple[Any, str]] = [
+    ({"notices": [{"on": ["failed"]}]}, "notices.0: one of command and webhook is needed, and not both"),
+    ({"notices": [{"command": ["a"], "webhook": "env:A"}]}, "notices.0: one of command and webhook is needed"),
+    ({"notices": [{"command": []}]}, "notices.0.command: received [] (list)"),
+    ({"notices": [{"on": ["red"], "command": ["a"]}]}, "notices.0.on.0: received 'red' (str); valid: 'failed', "),
+    ({"notices": [{"on": [], "command": ["a"]}]}, "notices.0.on: received [] (list)"),
+    ({"notices": [{"webhook": "env:1A"}]}, "notices.0: webhook: received what is not shown, since the address of"),
+    ({"notices": [{"command": ["a"], "timeout": 0}]}, "notices.0.timeout: received 0 (int)"),
     ({}, "sources: none given, but dataset 'train' reads a split of the corpus; give a source"),
     ({"datasets": []}, "sources: none given, so there is nothing to train a tokenizer on"),
     ({"sources": "raw"}, "sources: received 'raw' (str); input should be a valid list"),
@@ -278,6 +285,21 @@ def test_yaml_that_is_refused(tmp_path: Path, text: str, message: str) -> None:
         load_config(written(tmp_path, text))
     assert message in str(refused.value)
     assert str(tmp_path) in str(refused.value)
+
+
+def test_the_address_of_a_webhook_is_refused_and_not_shown(tmp_path: Path) -> None:
+    hook = "https://hooks.example.org/services/T0/B0/s3cret"
+    with pytest.raises(ConfigError) as refused:
+        load_config(written(tmp_path, f"sources: [{{name: a, location: b}}]\nnotices: [{{webhook: '{hook}'}}]\n"))
+    assert "valid: env:NAME" in str(refused.value)
+    assert "s3cret" not in str(refused.value) and "hooks.example.org" not in str(refused.value)
+
+
+def test_a_key_is_a_word_also_where_yaml_reads_a_truth_value(tmp_path: Path) -> None:
+    text = "sources: [{name: a, location: b}]\nnotices: [{on: [ended], command: [a]}]\nown: {x: {yes: true}}\n"
+    found = load_config(written(tmp_path, text))
+    assert found.notices[0].on == ["ended"]
+    assert found.own == {"x": {"yes": True}}
 
 
 def test_of_many_faults_the_first_are_told(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ WRITES = {"build", "clean", "copy", "sample", "import", "megatron-cache"}
 SERVES = {"view", "ui"}
 COMMANDS: dict[str, list[list[str]]] = {
     "plan": [[], ["--all"], ["--json"]],
+    "config": [[], ["--changed"], ["--json"]],
     "estimate": [],  # It builds samples elsewhere, which takes seconds: see below.
     "verify": [[], ["--deep"], ["--json"]],
     "show": [["normalized_documents", "books--one"], ["train_tokens", "chunk-0000", "--row", "1"], ["tokenizer"]],

@@ -82,7 +82,8 @@ class Events(Progress):
                 partitions=work.due,
                 running=work.running,
                 seconds=round(work.seconds, 3),
-                seconds_left=None if left is None else round(left, 1),
+                seconds_left=round(left.most, 1),
+                seconds_left_least=round(left.least, 1),
                 bytes_per_second=None if rate is None else round(rate),
                 memory=resident(),
             )
@@ -93,6 +94,10 @@ class Events(Progress):
         if work is not None:
             numbers = {"done": work.done, "failed": work.failed, "seconds": round(work.seconds, 3)}
             self._write("settled", asset=stage.name, **numbers, dropped=dict(work.dropped))
+
+    @override
+    def warns(self, what: str) -> None:
+        self._write("warning", what=what)
 
     def end(self, report: Mapping[str, Any]) -> None:
         """Writes the last event, which holds all that `--json` prints."""

@@ -13,6 +13,7 @@ import psutil
 from corpus_assets.cli.doctor.finding import Finding
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.numbers import duration, size
+from corpus_assets.orchestration.building.delivery import cannot_be_told
 from corpus_assets.orchestration.home import postgres
 from corpus_assets.orchestration.home.faults import require_readable
 from corpus_assets.orchestration.home.folder import dagster_home
@@ -58,6 +59,7 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
     yield first
     yield from _store(corpus, needed)
     yield _dagster_home(corpus)
+    yield from _notices(corpus)
     if os.environ.get(postgres.VARIABLE):
         yield _database()
     yield _kernels(corpus)
@@ -79,6 +81,14 @@ def _dagster_home(corpus: Corpus) -> Finding:
     except CorpusError as error:
         return Finding("dagster home", str(error), "correct it: a build would end there", broken=True)
     return _folder("dagster home", dagster_home(corpus.home), "DAGSTER_HOME")
+
+
+def _notices(corpus: Corpus) -> Iterator[Finding]:
+    """Looks whether notices of a build may arrive; none is sent."""
+    for place, notice in enumerate(corpus.config.notices):
+        why = cannot_be_told(notice, corpus.folder)
+        advice = "correct it: builds end with a warning and tell nobody" if why else ""
+        yield Finding(f"notices.{place}", f"{notice.words}{f': {why}' if why else ''}", advice)
 
 
 def _library(name: str) -> Finding:

@@ -8,12 +8,14 @@ from typing_extensions import override
 
 from resources.errors import ConfigError
 
+MAX_CONFIG_BYTES = 4 << 20
 MAX_VALUES = 50_000
 """Most keys and values of a file, since the loader needs a tenth of a millisecond for each."""
+_BOOLEAN, _TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """PyYAML's safe loader, without anchors (which expand without limit) and duplicate keys."""
+    """PyYAML's safe loader, without anchors (which expand without limit), duplicate keys and keys that are no words."""
 
     @override
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -31,6 +33,8 @@ class _StrictLoader(yaml.SafeLoader):
                 problem = f"key {key.value!r} is given twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(str(key.value))
+            if key.tag == _BOOLEAN:  # YAML 1.1 reads the key `on` as true.
+                key.tag = _TEXT
         return super().construct_mapping(node, deep)
 
 

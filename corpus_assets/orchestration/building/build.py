@@ -17,6 +17,7 @@ from corpus_assets.diff.recorded import numbers_of
 from corpus_assets.left_beside import left_beside_note
 from corpus_assets.orchestration.building.builder import Builder
 from corpus_assets.orchestration.building.notes import build_notes, dropped_examples
+from corpus_assets.orchestration.building.notices import tell_of_end
 from corpus_assets.orchestration.building.report import Progress, Report
 from corpus_assets.orchestration.building.summary import summary
 from corpus_assets.orchestration.freshness.causes import causes
@@ -45,12 +46,39 @@ def build(
     rehash: bool = False,
     instance: JobStep | dg.DagsterInstance | None = None,
 ) -> Report:
-    """Brings the given stages up to date. A partition that fails does not stop the others.
+    """Brings the given stages up to date, and tells everybody named in `notices` how that ended.
+
+    A partition that fails does not stop the others.
 
     rehash: read all raw files again, whatever their sizes and times. instance: where the build is reported, by default
     that of the corpus; or the step of a job that drives the build.
     """
     started = time.monotonic()
+    try:
+        report = _build(corpus, stages, progress, checks=checks, rehash=rehash, instance=instance)
+    except Exception as error:
+        seconds = round(time.monotonic() - started, 3)
+        tell_of_end(corpus, Report(seconds=seconds, run=_run_id(instance)), progress.warns, error)
+        raise
+    report.seconds = round(time.monotonic() - started, 3)
+    tell_of_end(corpus, report, progress.warns)
+    return report
+
+
+def _run_id(within: JobStep | dg.DagsterInstance | None) -> str:
+    run: dg.DagsterRun | None = getattr(within, "run", None)
+    return run.run_id if run else ""
+
+
+def _build(
+    corpus: Corpus,
+    stages: Sequence[Stage],
+    progress: Progress,
+    *,
+    checks: bool,
+    rehash: bool,
+    instance: JobStep | dg.DagsterInstance | None,
+) -> Report:
     progress.doing("planning")
     for stage in stages:  # Reports a missing file of the configuration before hours of work.
         corpus.settings.derived_parameters(stage)
@@ -76,6 +104,7 @@ def build(
                 builder = Builder(corpus, planner, stages, progress, runner, checks=checks)
                 builder.run()
                 report = builder.report
+                report.changes = corpus.changes
                 report.notes = build_notes(planner)
                 report.examples = dropped_examples(planner)
                 report.orphans = len(planner.orphans())
@@ -91,7 +120,6 @@ def build(
             corpus.close()
     progress.done()
     report.notes += left_behind()
-    report.seconds = round(time.monotonic() - started, 3)
     return report
 
 

@@ -106,6 +106,7 @@ class Builder(Follower):
         if self._dagster.used:
             self._dagster.do(lambda runner: runner.total())
             self._dagster.do(lambda runner: runner.tell(found))
+            self.report.run = self._dagster.ask(lambda runner: runner.run_id)
         self._close(f"{problems[0]}{more}" if problems else None)
         self._failures.forget(self._planner, overcome)
         return found
@@ -127,6 +128,8 @@ class Builder(Follower):
         stage = self._planner.graph[decision.asset]
         if stage.name not in self._started:
             self._started.add(stage.name)
+            if self._work is not None:
+                self._work.begins(stage)
             due = sum(one.status is not Status.FRESH for one in self._planner.decisions(stage).values())
             self._progress.stage(stage, due)
             reasons = drop_reasons(stage, self._corpus.settings.values, self._planner.records(stage.name).values())

@@ -53,6 +53,10 @@ class Progress(Protocol):
         """Called at the end of a build."""
         return
 
+    def warns(self, what: str) -> None:
+        """Called with a fault that does not fail the build: a notice that was not delivered."""
+        del what  # By default nobody is told.
+
 
 class Several(Progress):
     """Passes everything to several followers, in their order."""
@@ -105,6 +109,11 @@ class Several(Progress):
         for one in self._followers:
             one.done()
 
+    @override
+    def warns(self, what: str) -> None:
+        for one in self._followers:
+            one.warns(what)
+
 
 @dataclass
 class Report:
@@ -115,6 +124,8 @@ class Report:
     examples: rows that were dropped, in words.
     causes: why anything is still not fresh.
     summary: what the corpus holds now.
+    changes: `KEY=VALUE` by which the build differed from the configuration file.
+    run: the id of the Dagster run that it was reported to; empty if it was reported to none.
     """
 
     recomputed: int = 0
@@ -132,6 +143,8 @@ class Report:
     by_asset: dict[str, int] = field(default_factory=dict)
     causes: Causes = field(default_factory=Causes)
     summary: Summary = field(default_factory=Summary)
+    changes: tuple[str, ...] = ()
+    run: str = ""
 
     @property
     def ok(self) -> bool:

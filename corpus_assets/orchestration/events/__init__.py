@@ -1,1 +1,1 @@
-"""Dagster's events and runs, stored in batches. With `instance`, the only users of its private API."""
+"""Dagster's events and runs, stored in batches; with `instance` and `partitions`, all that uses its private API."""
