@@ -3,6 +3,8 @@
 `corpus ui` runs with the sensor on, and a raw file is added, changed or deleted every few seconds. Afterwards this is
 looked at, and the script ends with 1 if any of it is not so:
 
+- `failed_ticks`: those that ended with an error. A run fails if a file goes while it reads it (`failed_runs`); what is
+  left of it is built by the next.
 - `ticks_behind`: the most ticks at which no run was active, and that came after a change and before the run that built
   it. 1 is the tick that launches that run.
 - `computed_twice`: partitions that were computed again though they would have been made of the same.
@@ -97,7 +99,7 @@ def measure(minutes: float, tick: int, seed: int) -> dict[str, Any]:
                 time.sleep(changes.chance.uniform(*_PAUSES))
             rested = _until_rest(server, time.time())
             after = _held(server)
-            ticks, runs = _ticks(server), server.ask(_RUNS)["runsOrError"]["results"]
+            ticks, runs = _ticks(server), _runs(server)
             left = _ended(server)
         return {
             "seed": seed,
@@ -123,7 +125,6 @@ def faults(found: Mapping[str, Any]) -> list[str]:
     most = {"ticks_behind": 1, "memory_mb": MOST_MEMORY_MB}
     names = (
         "failed_ticks",
-        "failed_runs",
         "computed_twice",
         "processes_left",
         "left_after_end",
@@ -138,7 +139,13 @@ def _corpus(folder: Path) -> Path:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     folder.mkdir()
-    write_small(folder, {"tokenizer": {"kind": "tokenizer_json", "path": "tokenizer.json"}, "engine.workers": 1})
+    write_small(
+        folder,
+        {
+            "tokenizer": {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"},
+            "engine.workers": 1,
+        },
+    )
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(
@@ -159,10 +166,17 @@ def _ticks(server: Server) -> list[dict[str, Any]]:
     return sorted(found, key=lambda one: float(one["timestamp"]))
 
 
+def _runs(server: Server) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = server.ask(_RUNS)["runsOrError"]["results"]
+    return found
+
+
 def _until_rest(server: Server, since: float) -> float:
     """Waits for a tick after a moment that finds everything fresh; returns the seconds until then."""
     started = time.monotonic()
-    while time.monotonic() - started < REST_SECONDS:
+    while time.monotonic() - started < REST_SECONDS and server.process.poll() is None:
+        if not since and any(run["status"] == "FAILURE" for run in _runs(server)):
+            raise SystemExit(f"the first run has failed: {(server.folder / 'ui.log').read_text()[-3000:]}")
         for one in _ticks(server)[-3:]:
             said = str(one["skipReason"] or "")
             if one["timestamp"] > since and said.startswith("nothing can start") and " 0 stale, 0 waiting" in said:

@@ -161,6 +161,15 @@ def test_a_backfill_that_reads_what_is_not_fresh_goes_step_by_step(empty: Runs) 
     assert "does not exist yet" in failure_message(result)
 
 
+def test_a_failed_partition_that_the_backfill_knows_nothing_of_fails_its_first_run(empty: Runs) -> None:
+    empty.register()
+    launch(empty, ["inventory", *SHARD_CHAIN])
+    (empty.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
+    first = run(empty, "inventory")
+    assert not first.success
+    assert "normalized_documents/books--bad: books/bad.jsonl.gz" in failure_message(first)
+
+
 def test_a_failed_partition_fails_the_run_of_its_own_asset_and_the_others_are_built(empty: Runs) -> None:
     (empty.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
     empty.register()
