@@ -41,12 +41,23 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
+# What pip says, once every 20 packages; its errors are shown as they are.
+TELL = while read -r word name _; do case $$word in \
+  Collecting|Processing) n=$$((n + 1)); [ $$((n % 20)) != 1 ] || echo "  package $$n: $${name\#\#*/}";; \
+  Installing) echo "  all $$n packages are there; unpacking them ...";; \
+  FAILED) exit 1;; \
+  esac; done
+INSTALL_TOLD = $(if $(UV),$(INSTALL) $(1),{ $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off $(1) \
+  || echo FAILED; } | { n=0; $(TELL); })
+
 $(READY): pyproject.toml requirements.lock
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
-	$(PYTHON) -m venv $(if $(UV),--without-pip) .venv
-	$(INSTALL) --require-hashes -r requirements.lock
-	$(INSTALL) --no-deps --editable .
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	@echo "Making .venv and installing the packages of requirements.lock into it: once, for a minute or two ..."
+	@$(PYTHON) -m venv $(if $(UV),--without-pip) .venv
+	@$(call INSTALL_TOLD,--require-hashes -r requirements.lock)
+	@$(INSTALL) --no-deps --editable .
 	@touch $(READY)
+	@echo "All packages are installed."
 
 demo: $(READY)  ## build the sample corpus from raw text to token shards
 	$(BIN)/corpus sample data/raw --megabytes $(DEMO_MEGABYTES)

@@ -3,7 +3,7 @@
 The conversations of `benchmarks.chat` as ids, and what is learned of them, written by the functions of the formats with
 default options, in turns; the best of several rounds counts. Beside each masked format stands the plain one of the same
 name, and Parquet beside Megatron-Bridge. `<format>_mids_per_cpu_s`: millions of ids per CPU-second. `<format>_ratio`:
-CPU seconds over those of the plain format.
+CPU seconds over those of the plain format. `<format>_bytes_ratio`: bytes of the files over those of the plain format.
 """
 
 import os
@@ -98,13 +98,15 @@ def documents(megabytes: int) -> tuple[Documents, Any]:
     return Documents.of(stream, None, None, empty=False), tokenizer
 
 
-def write(folder: Path, section: Any, given: Documents, tokenizer: Any) -> None:
-    """Writes documents as files of a format, and removes them."""
+def write(folder: Path, section: Any, given: Documents, tokenizer: Any) -> int:
+    """Writes documents as files of a format, and removes them; returns how many bytes these had."""
     task = Task(Given("made", given.key, LocalStorage(folder, sync=False), {}))
     build: Build[Any] = Build("made", section, tokenizer, None, None)
     format_of(section).write(task, build, Parts([given.stream], lambda _: given), Files())
     task.publish()
+    written = sum(path.stat().st_size for path in (folder / "exports").rglob("*") if path.is_file())
     rmtree(folder / "exports")
+    return written
 
 
 def measure(quick: bool) -> dict[str, Any]:
@@ -115,16 +117,17 @@ def measure(quick: bool) -> dict[str, Any]:
         **{name: masked_section({**_MASKED, "format": name, **OPTIONS.get(name, {})}) for name in PLAIN},
     }
     with tempfile.TemporaryDirectory() as folder:
-        works: dict[str, Callable[[], object]] = {
+        works: dict[str, Callable[[], int]] = {
             name: partial(write, Path(folder), section, given, tokenizer) for name, section in sections.items()
         }
-        best(works, 1)  # Kernels, libraries and memory.
+        stored = {name: work() for name, work in works.items()}  # Kernels, libraries and memory.
         spent = best(works, QUICK_ROUNDS if quick else ROUNDS)
     return {
         "ids": given.ids,
         "documents": len(given),
         **{f"{name}_mids_per_cpu_s": round(given.ids / 1e6 / seconds, 1) for name, seconds in spent.items()},
         **{f"{name}_ratio": round(spent[name] / spent[f"plain_{plain}"], 2) for name, plain in PLAIN.items()},
+        **{f"{name}_bytes_ratio": round(stored[name] / stored[f"plain_{plain}"], 2) for name, plain in PLAIN.items()},
     }
 
 

@@ -29,12 +29,14 @@ from benchmarks import (
     estimate,
     event_log,
     export,
+    forecast,
     goals,
     kernels,
     masked_formats,
     materialize_all,
     megatron_cache,
     minhash,
+    packings,
     plan,
     raw_places,
     sensor,
@@ -145,6 +147,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "raw_places": lambda quick: {
         "raw_places": table(raw_places.measure(raw_places.QUICK_MEGABYTES if quick else raw_places.MEGABYTES))
     },
+    "packings": lambda quick: {
+        "packings": table(packings.measure(packings.QUICK_MEGABYTES if quick else packings.MEGABYTES))
+    },
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "event_log": lambda quick: {
@@ -152,6 +157,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     },
     "worker_memory": lambda quick: {"worker_memory": table(worker_memory.figures(quick))},
     "estimate": _estimate,
+    "forecast": lambda quick: {"forecast": forecast.section(forecast.measure(quick))},
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},
     "dedup_peers": lambda quick: {

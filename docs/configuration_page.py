@@ -108,6 +108,8 @@ received and what is valid. `corpus plan` shows what a change would recompute, b
 
 - Unknown keys, wrong types and impossible combinations are errors.
 - Relative paths start at the folder of `corpus.yaml`.
+- `extends: base.yaml` takes everything from another file but what this one says ([variants.md](variants.md)).
+- `corpus config --changed` shows what differs from the defaults.
 - Sizes are written as `512 MiB`, `4 GiB` or `20 GB`, shares as `0.02` or `2%`.
 - An asset depends only on the values that it uses: a new `split.holdout` leaves the signatures fresh, and `engine` or
   `licence` leave everything fresh.

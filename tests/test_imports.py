@@ -65,7 +65,7 @@ FROM_NEIGHBOURS = {
         )
     ),
     "takedown": (
-        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "takedown")),
+        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "rows.json_values", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
     "report": ("corpus_assets.html.",),
@@ -180,7 +180,7 @@ def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
         name
         for name, file in sources().items()
         if name.startswith("corpus_assets.config.")
-        and name != "corpus_assets.config.paths"
+        and name not in {"corpus_assets.config.paths", "corpus_assets.config.reading.differing"}
         and file.name != "__init__.py"
     }
     assert {name for name in known if name.startswith("resources")} == {

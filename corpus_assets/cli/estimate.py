@@ -1,5 +1,6 @@
 """`corpus estimate`: the results and costs of the whole build, before it is run."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -32,14 +33,14 @@ class Prices:
         return prices
 
 
-def run(config: Path | None, seconds: float, prices: Prices, *, as_json: bool) -> None:
+def run(config: Path | None, changes: Sequence[str], seconds: float, prices: Prices, *, as_json: bool) -> None:
     """Estimates and prints."""
 
     def say(what: str) -> None:
         if not as_json:
             print_line(errors(), what)
 
-    found = run_estimate(Corpus.open(config, read_only=True), seconds, say)
+    found = run_estimate(Corpus.open(config, changes, read_only=True), seconds, say)
     if as_json:
         print_json(_as_json(found, prices))
     else:

@@ -12,8 +12,11 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+from corpus_assets.cli.beginning.arguments import init
+from corpus_assets.cli.hub import arguments as hub
+from corpus_assets.cli.importing.arguments import imports
 from corpus_assets.cli.megatron.arguments import megatron_cache
-from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption
+from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption, SetOption
 from corpus_assets.cli.questions import arguments as questions
 from resources.errors import ConfigError, CorpusError, EngineError
 from resources.version import VERSION
@@ -40,7 +43,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-imports = typer.Typer(help="Turn configurations of other systems into a corpus.yaml.", no_args_is_help=True)
 app.add_typer(imports, name="import")
 
 
@@ -59,6 +61,9 @@ def _corpus(
     del version  # Its callback has printed it.
 
 
+app.command()(init)
+
+
 @app.command()
 def plan(
     config: ConfigOption = None,
@@ -69,10 +74,7 @@ def plan(
         bool, typer.Option("--check", help="Exit with 3 if anything is not fresh, as --json does.")
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="List fresh partitions too.")] = False,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Plan with KEY=VALUE changed in the configuration, such as split.holdout=0.05."),
-    ] = None,
+    changes: SetOption = None,
 ) -> None:
     """List the partitions that are not fresh, and why. Changes nothing."""
     from corpus_assets.cli.plan import run
@@ -108,6 +110,7 @@ def build(
         Path | None, typer.Option(help="Folder of the sample; by default beside the store, named after the sample.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed gives another sample.", min=0)] = 0,
+    changes: SetOption = None,
 ) -> None:
     """Build everything, or the selected assets, that is not up to date."""
     from resources.kernels.compiling import load_early
@@ -120,13 +123,15 @@ def build(
 
         config = sample_config(config, sample, limit, root, seed, quiet=quiet)
     said = Said(as_json=as_json, events=events, quiet=quiet, log_level=log_level)
-    raise typer.Exit(run(config, select, said, checks=checks, rehash=rehash))
+    raise typer.Exit(run(config, select, changes or [], said, checks=checks, rehash=rehash))
 
 
 @app.command()
 def estimate(
     config: ConfigOption = None,
     as_json: JsonOption = False,
+    *,
+    changes: SetOption = None,
     seconds: Annotated[float, typer.Option(help="About how long it may take.", min=5)] = 60,
     core_hour: Annotated[float | None, typer.Option(help="Price of an hour of one core.", min=0)] = None,
     gb_month: Annotated[float | None, typer.Option(help="Price of a gigabyte on disk for a month.", min=0)] = None,
@@ -137,7 +142,7 @@ def estimate(
     """
     from corpus_assets.cli.estimate import Prices, run
 
-    run(config, seconds, Prices(core_hour, gb_month), as_json=as_json)
+    run(config, changes or [], seconds, Prices(core_hour, gb_month), as_json=as_json)
 
 
 @app.command()
@@ -161,6 +166,22 @@ def verify(
     from corpus_assets.cli.verify import run
 
     raise typer.Exit(run(config, as_json=as_json, deep=deep, mend=mend))
+
+
+@app.command()
+def config(
+    config: ConfigOption = None,
+    changes: SetOption = None,
+    as_json: JsonOption = False,
+    *,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only what differs from the defaults, and which file says it.")
+    ] = False,
+) -> None:
+    """Print the configuration as it is used, with every default; changes nothing."""
+    from corpus_assets.cli.questions.config import run
+
+    run(config, changes or [], changed=changed, as_json=as_json)
 
 
 for question in (questions.show, questions.packing, questions.trace, questions.why, questions.diff, questions.tokens):
@@ -208,6 +229,10 @@ def copy(
     raise typer.Exit(run(config, root, only, changes or [], jobs, as_json=as_json))
 
 
+app.command()(hub.publish)
+app.command()(hub.pull)
+
+
 @app.command()
 def sample(
     folder: Annotated[Path, typer.Argument(help="Where to write it.")],
@@ -232,26 +257,12 @@ def docs(
     run(page)
 
 
-@imports.command("dolma")
-def import_dolma(
-    configs: Annotated[list[Path], typer.Argument(help="Configurations of dolma tag, dedupe or mix.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The corpus.yaml to write; by default standard output.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-) -> None:
-    """Convert configurations of the Dolma toolkit to one corpus.yaml, and list what could not be converted."""
-    from corpus_assets.cli.import_dolma import run
-
-    run(configs, output, force=force)
-
-
 @app.command()
-def doctor(config: ConfigOption = None, as_json: JsonOption = False) -> None:
+def doctor(config: ConfigOption = None, as_json: JsonOption = False, changes: SetOption = None) -> None:
     """Check whether this machine can build the corpus, and estimate time and disk of a first build."""
     from corpus_assets.cli.doctor.command import run
 
-    raise typer.Exit(run(config, as_json=as_json))
+    raise typer.Exit(run(config, changes or [], as_json=as_json))
 
 
 @app.command()

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from corpus_assets.config import CorpusConfig, load_config
+from corpus_assets.config import CorpusConfig, loaded_config
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.paths import with_absolute_paths
 from corpus_assets.config.selection.sampling import with_sample
@@ -50,18 +50,27 @@ class Corpus:
     """Everything that planning and building need; knows nothing of Dagster.
 
     folder: where relative paths and modules of the user's own are.
-    file: the configuration.
+    file: the configuration. files: all that give it: those that it extends, and the whole of a sample.
     home: its folder, another one only for a sample, where logs and Dagster's runs are kept.
+    changes: `KEY=VALUE` by which the configuration differs from the file; records of what is built name them.
     read_only: whether writes to the store are refused (`ReadOnlyError`).
     """
 
     def __init__(
-        self, config: CorpusConfig, folder: Path, file: Path | None = None, *, read_only: bool = False
+        self,
+        config: CorpusConfig,
+        folder: Path,
+        file: Path | None = None,
+        changes: Sequence[str] = (),
+        *,
+        read_only: bool = False,
     ) -> None:
         self.config = config
         self.folder = folder
         self.file = file or folder / "corpus.yaml"
+        self.files: tuple[Path, ...] = (self.file,)
         self.home = self.file.parent
+        self.changes = tuple(changes)
         self.settings = Settings(with_sample(with_absolute_paths(config, folder).model_dump(), config.sample))
         stages = corpus_stages(config, folder)
         if config.sources:
@@ -77,13 +86,15 @@ class Corpus:
     def open(cls, path: str | Path | None = None, changes: Sequence[str] = (), *, read_only: bool = False) -> "Corpus":
         """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`.
 
-        changes: `KEY=VALUE` each, to see what they would cost; a corpus with changes must not be built. read_only: True
-        to write nothing to the store, not even snapshots that only save time.
+        changes: `KEY=VALUE` each, over what the file says. read_only: True to write nothing to the store, not even
+        snapshots that only save time.
         """
-        file = _config_file(path)
-        config = load_config(file, changes)
-        of = config.sample.of if config.sample else None
-        return cls(config, Path(of).parent if of else file.parent, file, read_only=read_only)
+        file = config_file(path)
+        found = loaded_config(file, changes)
+        of = found.config.sample.of if found.config.sample else None
+        corpus = cls(found.config, Path(of).parent if of else file.parent, file, changes, read_only=read_only)
+        corpus.files = found.files
+        return corpus
 
     @cached_property
     def engine(self) -> Engine:
@@ -124,7 +135,7 @@ class Corpus:
 
     def jobs(self, planner: Planner) -> Jobs:
         """Returns the maker of jobs for a planner."""
-        return Jobs(planner, self.builder, self.config.engine.memory, self.engine)
+        return Jobs(planner, self.builder, self.config.engine.memory, self.engine, self.changes)
 
     @cached_property
     def builder(self) -> Process:
@@ -192,7 +203,7 @@ class Corpus:
         return remove_obsolete(self.ledger, obsolete, self.builder)
 
 
-def _config_file(path: str | Path | None) -> Path:
+def config_file(path: str | Path | None) -> Path:
     """Returns the given configuration file, else that of the variable, else that of the working folder.
 
     `ConfigError` if it is missing and was not named on the command line.

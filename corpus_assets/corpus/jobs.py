@@ -38,13 +38,17 @@ class Jobs:
     builder: who builds.
     memory: bytes that the workers of a machine may take together.
     engine: runs the jobs.
+    changes: see `Job`.
     """
 
-    def __init__(self, planner: Planner, builder: Process, memory: int, engine: Engine) -> None:
+    def __init__(
+        self, planner: Planner, builder: Process, memory: int, engine: Engine, changes: Sequence[str] = ()
+    ) -> None:
         self._planner = planner
         self._builder = builder
         self._memory = memory
         self._engine = engine
+        self._changes = tuple(changes)
         self._shared: dict[str, _Shared] = {}
         self._keys: dict[str, tuple[list[str | None], Keys]] = {}
 
@@ -68,6 +72,7 @@ class Jobs:
             known=self._planner.ledger.version(stage.name, key),
             expired=expired,
             look=self._planner.name,
+            changes=self._changes,
         )
 
     def _expected(self, edge: Input, key: str | None) -> Keys:

@@ -1,11 +1,15 @@
-"""The resolved configuration, and recorded values of stages that differ from it."""
+"""What the configuration says, the whole with its defaults, and recorded values of stages that differ from it."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from pydantic import BaseModel
 
+from corpus_assets.config.reading.differing import NO_DEFAULT, Differing, differing
+from corpus_assets.config.reading.loading import loaded_config
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page, seen, short
 
@@ -14,20 +18,31 @@ _SECRET = re.compile(r"secret|passw|credential|api_?key|access_?key|private_?key
 
 
 def configuration(asked: Asked) -> str:
-    """Shows every key of corpus.yaml with its value."""
+    """Shows the keys of corpus.yaml that differ from the defaults, and folded away every key with its value."""
     view = asked.view
     config = view.corpus.config
     whole, given = config.model_dump(mode="json"), config.model_dump(mode="json", exclude_unset=True)
     recorded = view.looks.get("recorded", lambda: list(_recorded(view)))
+    loaded = loaded_config(view.corpus.file, view.corpus.changes)
+    sections = [(name, list(_values(value, given.get(name), name))) for name, value in whole.items()]
     return page(
         asked,
         "config.html",
         "Configuration",
         file=view.corpus.file.name,
-        config_sections=[(name, list(_values(value, given.get(name), name))) for name, value in whole.items()],
+        bases=[os.path.relpath(file, view.corpus.file.parent) for file in loaded.files[1:]],
+        changed=[_changed(one) for one in differing(loaded)],
+        config_sections=sections,
+        keys=sum(len(values) for _, values in sections),
         recorded=recorded[:MOST_RECORDED],
         more=max(0, len(recorded) - MOST_RECORDED),
     )
+
+
+def _changed(one: Differing) -> dict[str, str]:
+    default = "" if one.default is NO_DEFAULT or isinstance(one.default, BaseModel) else one.default
+    before = "" if default in ("", None) else _shown(one.name, default)
+    return {"key": one.name, "value": _shown(one.name, one.value), "default": before, "where": one.where}
 
 
 def _values(value: Any, given: Any, key: str) -> Iterator[tuple[str, str, bool]]:
@@ -47,7 +62,9 @@ def _values(value: Any, given: Any, key: str) -> Iterator[tuple[str, str, bool]]
 def _shown(key: str, value: Any) -> str:
     if value is not None and _SECRET.search(key.rpartition(".")[2]):
         return "(not shown)"
-    return seen(value[:2000]) if isinstance(value, str) else short(msgspec.json.encode(value).decode(), 1000)
+    return (
+        seen(value[:2000]) if isinstance(value, str) else short(msgspec.json.encode(value, enc_hook=str).decode(), 1000)
+    )
 
 
 def _recorded(view: View) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -149,21 +149,24 @@ class View:
 
 
 class Opened:
-    """Opens the corpus of a configuration file, and opens it again when that file changes."""
+    """Opens the corpus of a configuration file, and opens it again when that file changes, or one that gives it too."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._lock = Lock()
-        self._version: tuple[int, int] | None = None
+        self._files: tuple[Path, ...] = (file,)
+        self._version: list[tuple[int, int] | None] | None = None
         self._view: View | None = None
 
     def view(self) -> View:
         """Returns the corpus; `ConfigError` if its file is wrong now."""
         with self._lock:
-            stat = self._file.stat()
-            version = stat.st_mtime_ns, stat.st_size
+            known = self._files
+            version = _version(known)
             if self._view is None or version != self._version:
-                self._view, self._version = View(self._file), version
+                self._view = View(self._file)
+                self._files = self._view.corpus.files
+                self._version = version if self._files == known else None  # Others may have changed: looked at again.
             return self._view
 
     def warm(self) -> None:
@@ -180,3 +183,16 @@ class Opened:
         except (CorpusError, OSError):
             return  # A page will report it.
         document_texts(b"")  # Its kernel takes seconds to load, which the first search would wait for.
+
+
+def _version(files: Iterable[Path]) -> list[tuple[int, int] | None]:
+    """Returns the time and size of each file; None for one that is gone."""
+    return [_stamp(file) for file in files]
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size

@@ -1,11 +1,14 @@
 """Parameters of requests: each has a type and a limit; anything else is refused in words."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 MOST_TEXT = 500
 MOST_NUMBER = 10**15
 MOST_NAME = 8000
 """Characters of the name of a document: one as it is printed, with every character an escape."""
+
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
 
 class RefusedError(Exception):
@@ -36,6 +39,15 @@ class Query:
         if not (len(digits) <= 16 and digits.isascii() and digits.isdigit() and low <= int(digits) <= high):
             raise RefusedError(400, f"{name}={text[:40]}: valid is a whole number from {low:,} to {high:,}")
         return int(digits)
+
+    def decimal(self, name: str) -> float | None:
+        """Returns a number, None if it is not given; `RefusedError` for anything else."""
+        text = self._given.get(name, "").strip().replace(",", "")
+        if not text:
+            return None
+        if len(text) > 30 or not _DECIMAL.fullmatch(text):
+            raise RefusedError(400, f"{name}={text[:40]}: valid is a number, such as 0.25")
+        return float(text)
 
     def text(self, name: str, most: int = MOST_TEXT) -> str:
         """Returns a text, empty if it is not given; `RefusedError` for a longer one."""

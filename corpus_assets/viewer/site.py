@@ -16,14 +16,24 @@ from resources.documents.names import LONGEST, shown_id
 BASE = "/corpus"
 SECTIONS = (
     ("Overview", "/"),
+    ("Documents", "/documents"),
     ("Search", "/search"),
     ("Duplicates", "/duplicates"),
     ("Tokens", "/tokens"),
     ("Plan", "/plan"),
+    ("Changes", "/changes"),
     ("Configuration", "/config"),
     ("Report", "/report"),
 )
-_SECTION_OF = {"overview.html": "/", "cluster.html": "/duplicates", "token_row.html": "/tokens"}
+_SECTION_OF = {
+    "overview.html": "/",
+    "listing.html": "/documents",
+    "facets.html": "/documents",
+    "items.html": "/benchmarks",
+    "cluster.html": "/duplicates",
+    "token_row.html": "/tokens",
+    "what_if.html": "/plan",
+}
 LINE = 240
 # Controls, overrides of direction, what has no width and is no joiner, and halves of pairs.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]")

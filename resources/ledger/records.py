@@ -16,6 +16,11 @@ ALL = "*"
 """All partitions of an asset together, in the place of a partition's key."""
 
 
+SET = "--set"
+_LONGEST_SET = 500
+"""The entry of `Record.versions` that names changes of the configuration for one build, and its most characters."""
+
+
 class FileRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One file of a partition. `digest` is over the uncompressed content, so the codec does not matter.
 
@@ -38,7 +43,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     holds the digests of named pieces of the content (a band, a chunk) that downstream partitions may read alone.
     `counters` are numbers that a stage or a gate reads, each with a digest in `segments`; `statistics` are numbers for
     people, which no stage reads. `seen` is the size and modification token of a raw file when it was digested; the plan
-    compares them with the file.
+    compares them with the file. `versions` is who made it: programs, and under `SET` what one build changed.
     """
 
     asset: str
@@ -83,6 +88,18 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         if found is None:
             raise LedgerError(f"{partition_name(self.asset, self.partition)} has no counters {name!r}; build it again")
         return found
+
+
+def with_set(versions: dict[str, str], changes: Iterable[str]) -> dict[str, str]:
+    """Returns the versions of a record that a build with these `KEY=VALUE` commits."""
+    words = set_words(changes)
+    return {**versions, SET: words} if words else versions
+
+
+def set_words(changes: Iterable[str]) -> str:
+    """Returns the changes of one build on one line, cut to a readable length."""
+    words = " ".join(", ".join(changes).split())
+    return words if len(words) <= _LONGEST_SET else f"{words[: _LONGEST_SET - 3]}..."
 
 
 def partition_name(asset: str, partition: str | None) -> str:

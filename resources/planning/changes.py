@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import Any
 
 from resources.ledger.ledger import ALL, Record
+from resources.ledger.records import SET
 from resources.stage.declaration import Stage
 
 _CUT = "..."
@@ -49,7 +50,8 @@ def own_change(stage: Stage, parameters: Mapping[str, Any], record: Record) -> s
         return f"code version {record.code_version} -> {stage.code_version}"
     if record.parameters == parameters:
         return ""
-    return ", ".join(_parameter_changes(record.parameters, parameters))
+    words = ", ".join(_parameter_changes(record.parameters, parameters))
+    return f"{words} (built with --set {record.versions[SET]})" if SET in record.versions else words
 
 
 def _parameter_changes(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:

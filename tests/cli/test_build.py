@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress as Bars
 
-from corpus_assets.cli.build.bars import BarPerStage, new_bars, whole_words
+from corpus_assets.cli.build import bars as bars_module
+from corpus_assets.cli.build.bars import BarPerStage, fitting, new_bars, whole_words
 from corpus_assets.cli.build.command import _show
 from corpus_assets.cli.build.memory import in_words
 from corpus_assets.cli.console import output
@@ -19,10 +20,17 @@ from corpus_assets.orchestration.building.error_log import write_error_log
 from corpus_assets.orchestration.building.report import Report
 from corpus_assets.orchestration.building.summary import Summary, summary
 from corpus_assets.orchestration.building.work import Work
+from resources.planning.planner import Planner
 from resources.stage.jobs.job import Outcome
 from tests.build.small import Work as SmallCorpus
 from tests.build.small import opened, raw_rows
 from tests.faults.command import last_json, run
+
+
+@pytest.fixture
+def nothing_built(work: SmallCorpus) -> Planner:
+    shutil.rmtree(work.folder / "corpus")
+    return opened(work.folder).planner()
 
 
 def test_a_build_ends_with_what_the_corpus_holds(work: SmallCorpus) -> None:
@@ -138,7 +146,9 @@ def test_the_line_of_the_whole_says_how_a_build_goes(work: SmallCorpus) -> None:
     shutil.rmtree(work.folder / "corpus")
     corpus = opened(work.folder)
     found = Work(corpus.planner(), list(corpus.graph), 2)
-    assert re.fullmatch(r"0 running, [\d.]+ [MG]B of memory", whole_words(found))
+    assert re.fullmatch(
+        r"(about \d+ s|less than 1 s) left, 0 running, [\d.]+ [MG]B of memory", ", ".join(whole_words(found))
+    )
 
 
 def test_a_rule_is_called_as_in_the_configuration(work: SmallCorpus, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,7 +216,7 @@ def test_names_leave_room_for_numbers_at_any_width(width: int) -> None:
     console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
     made = new_bars(console, disable=False)
     made.add_task("decontaminated_train_token_stream", total=4, completed=4)
-    made.add_task("all", total=396, completed=96, words=lambda: "about 36 min left, 2 running, 37.6 kB/s of raw files")
+    made.add_task("all", total=396, completed=96, words=lambda: ["about 36 min left", "2 running"])
     long, whole = [
         "".join(piece.text for piece in line) for line in console.render_lines(made.make_tasks_table(made.tasks))
     ]
@@ -214,4 +224,46 @@ def test_names_leave_room_for_numbers_at_any_width(width: int) -> None:
     assert " 4/4 " in long and " 96/396 " in whole
     assert "0:00:00" in whole or "-:--:--" in whole
     assert width < 80 or "about 36 min left" in whole
+    assert "…" not in whole
     assert whole.split()[0] == "all"
+
+
+WHOLE = ["about 36 min left", "2 running", "37.6 kB/s of raw files", "1.2 GB of memory"]
+
+
+def test_what_does_not_fit_is_left_out_and_not_cut() -> None:
+    assert fitting(WHOLE, 80) == "about 36 min left, 2 running, 37.6 kB/s of raw files, 1.2 GB of memory"
+    assert fitting(WHOLE, 53) == "about 36 min left, 2 running, 37.6 kB/s of raw files"
+    assert fitting(WHOLE, 51) == "about 36 min left, 2 running"
+    assert fitting(WHOLE, 5) == ""
+
+
+def test_on_a_terminal_the_whole_has_a_line_of_its_own(work: SmallCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bars_module, "whole_words", lambda _: WHOLE)
+    for width in (40, 80, 200):
+        console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
+        made = new_bars(console, disable=False)
+        bars = BarPerStage(made, lambda: "memory: " + "up to 2 GB, " * 20)
+        bars.begins(Work(opened(work.folder).planner(), (), 2))
+        line, *_ = made.get_renderables()
+        assert str(line) == fitting(WHOLE, width)
+        assert isinstance(console.file, StringIO)
+        assert all(len(one) <= width for one in console.file.getvalue().splitlines())
+        bars.done()
+        assert len([*made.get_renderables()]) == 1
+
+
+def test_where_no_bars_are_drawn_a_line_now_and_then_says_how_far_the_build_is(
+    nothing_built: Planner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bars_module, "whole_words", lambda _: WHOLE)
+    now = [0.0]
+    console = Console(file=StringIO(), width=80)
+    bars = BarPerStage(new_bars(console, disable=False), lambda: "", lambda: now[0])
+    stage = nothing_built.graph["minhashes"]
+    bars.begins(Work(nothing_built, [stage], 2))
+    for now[0] in (10.0, 29.0, 31.0, 40.0, 62.0):
+        bars.outcome(Outcome("minhashes/books--one", "minhashes", "books--one"))
+    assert isinstance(console.file, StringIO)
+    said = [line for line in console.file.getvalue().splitlines() if line]
+    assert said == ["0 of 7 partitions, about 36 min left, 2 running, 37.6 kB/s of raw files"] * 2

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
+from corpus_assets.cli.megatron.command import tokenizer_in
 from corpus_assets.megatron_cache.folder import CacheFolder
 from resources.errors import BadFileError, ConfigError
 from tests.megatron_cache.plain import write_indexed
@@ -139,12 +140,17 @@ def test_what_megatron_would_not_begin_is_refused(words: str, said: str) -> None
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"{}", "names no tokenizer"), (b"[1]", "names no tokenizer"), (b"\xff", "--tokenizer"), (b"{", "--tokenizer")],
+    [(b"{}", "names no tokenizer"), (b"[1]", "names no tokenizer"), (b"\xff", "is no JSON"), (b"{", "is no JSON")],
 )
 def test_a_file_without_a_tokenizer_is_refused(content: bytes, said: str) -> None:
     Path("tokenizer.json").write_bytes(content)
     with pytest.raises(ConfigError, match=said):
         run("books --samples 5")
+
+
+def test_a_file_that_is_not_there_is_said_in_words() -> None:
+    with pytest.raises(ConfigError, match=r"--tokenizer nowhere\.json: cannot be read: No such file or directory$"):
+        tokenizer_in(Path("nowhere.json"))
 
 
 def test_damaged_files_are_named() -> None:

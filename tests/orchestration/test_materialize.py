@@ -116,7 +116,7 @@ def test_every_partition_of_an_asset_has_the_same_numbers(built: Runs) -> None:
     for asset in ("normalized_documents", "mixed_pass1", "train_tokens"):
         numbers = [_numbers(event) for event in built.latest(asset).values()]
         assert [found.keys() ^ numbers[0].keys() for found in numbers] == [set()] * len(numbers)
-        assert {"seconds", "CPU seconds", "MB/s", "text (MB)", "stored (MB)"} <= numbers[0].keys()
+        assert {"seconds", "CPU seconds", "text (MB/s)", "text (MB)", "stored (MB)"} <= numbers[0].keys()
     passed = [_numbers(event) for event in built.latest("mixed_pass1").values()]
     assert sum(found["dropped: short"] for found in passed) == 2
     assert sum(found["dropped: duplicate"] for found in passed) > 0

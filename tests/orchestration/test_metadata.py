@@ -59,7 +59,7 @@ def test_a_line_of_words_comes_first(built: Runs) -> None:
 
 def test_what_does_not_apply_is_left_out(built: Runs) -> None:
     raw = shown(built.corpus, "raw_source", "books--one")
-    assert not raw.keys() & {"stored (MB)", "stored as", "dagster/uri", "MB/s", "dagster/row_count"}
+    assert not raw.keys() & {"stored (MB)", "stored as", "dagster/uri", "text (MB/s)", "dagster/row_count"}
     for asset, key in (("tokenizer", None), ("verified_pairs", "range-000"), ("holdout_selection", None)):
         rows = shown(built.corpus, asset, key).get("dagster/row_count")
         assert rows is None or rows > 0
@@ -95,7 +95,7 @@ def test_what_went_elsewhere_is_not_dropped(built: Runs) -> None:
     [
         ({"rows_in": 2, "rows_out": 1, "dropped": {"short": 1}}, "1 of 2 documents (1 short)"),
         ({"rows_in": 1, "rows_out": 1}, "1 document"),
-        ({"rows_in": 9, "rows_out": 9, "text_bytes": 2_000_000, "seconds": 0.1}, "9 documents, 20 MB/s"),
+        ({"rows_in": 9, "rows_out": 9, "text_bytes": 2_000_000, "seconds": 0.1}, "9 documents, 20 MB/s of text"),
         ({"rows_in": 9, "rows_out": 9, "text_bytes": 2_000_000, "seconds": 0.001}, "9 documents"),
         ({"bytes": 2148, "files": 1}, "2.1 kB, 1 file"),
         ({"vocabulary": 8192, "eos_id": 0}, "vocabulary of 8,192 ids"),
@@ -111,7 +111,7 @@ def test_a_summary_of_tokens() -> None:
     stats = {"num_sequences": 1528, "num_tokens": 1564672, "loss_valid_tokens": 1563851}
     numbers = {"rows_in": 2008, "rows_out": 1528, "tokens": 1563851, "h5_dataset_stats": stats}
     words = summary_line(stage(unit_out="rows"), {**numbers, "text_bytes": 5_000_000, "seconds": 0.25})
-    assert words == "2,008 documents, 1,563,851 tokens in 1,528 rows, 99.95 % full, 20 MB/s"
+    assert words == "2,008 documents, 1,563,851 tokens in 1,528 rows, 99.95 % full, 20 MB/s of text"
     found = figures(stage(unit_out="rows"), {**numbers, "text_bytes": 5_000_000}, [])
     assert found["padding (tokens)"] == 821
     assert found["sequence length"] == 1024

@@ -1,17 +1,22 @@
 """How far a build is: by the bytes of the raw files, whatever the partitions are."""
 
+import importlib
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from typing_extensions import override
 
 from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.forecast import Costs, Texts, function_of
 from corpus_assets.orchestration.building.log import KEPT, BuildLog
 from corpus_assets.orchestration.building.report import Progress, Report, Several
-from corpus_assets.orchestration.building.work import Work, dropped_words, rest_words, speed_words
+from corpus_assets.orchestration.building.usual_costs import FIXED, USUAL
+from corpus_assets.orchestration.building.work import Left, Work, dropped_words, rest_words, speed_words
 from resources.ledger.records import Record
 from resources.planning.planner import Planner
 from resources.stage.jobs.job import Outcome
@@ -57,42 +62,100 @@ def of_two(planner: Planner, clock: Clock) -> Work:
     return Work(planner, [planner.graph["raw_source"], planner.graph["minhashes"]], 1, clock)
 
 
-def test_time_left_goes_by_bytes(nothing_built: Planner) -> None:
+def test_time_left_follows_what_is_measured(nothing_built: Planner) -> None:
     clock = Clock()
     found = of_two(nothing_built, clock)
-    assert (found.left(), found.done, found.due) == (None, 0, 14)
+    assert (found.done, found.due, found.bytes_per_second()) == (0, 14, None)
     shards = nothing_built.listing.shards
-    total = sum(shard.bytes for shard in shards)
-    assert found.raw_bytes == total
+    assert found.raw_bytes == sum(shard.bytes for shard in shards)
+    usual = found.left()
+    assert usual.least == usual.most > 0  # Nothing is stored: all of it will be computed.
     for shard in shards:
-        found.took(outcome("raw_source", shard.key, seconds=shard.bytes / 1000))
-    # The other stage never ran: nobody knows what it costs.
-    assert (found.left(), found.bytes_per_second()) == (None, None)
-    clock.now += 10
-    largest = max(shards, key=lambda shard: shard.bytes)
-    compiling = {"seconds": largest.bytes / 500 + 7, "compile_seconds": 7}  # once, not for each byte
-    found.took(outcome("minhashes", largest.key, **compiling))
-    assert found.left() == pytest.approx((total - largest.bytes) / 500)
-    done = (total / 1000 + largest.bytes / 500) / (total / 1000 + total / 500)
-    assert found.bytes_per_second() == pytest.approx(done * total / 10)
+        found.took(outcome("raw_source", shard.key))
+    clock.now += len(shards)
+    for shard in shards[:4]:
+        found.took(outcome("minhashes", shard.key, seconds=17, compile_seconds=7))  # Kernels are compiled once.
+        clock.now += 10
+    assert found.left().most == pytest.approx(10 * len(shards[4:]), rel=0.3)
     found.settled("minhashes")
-    assert (found.left(), found.due, found.done) == (0, 8, 8)
+    assert (found.left(), found.due, found.done) == ((0, 0), 11, 11)
+    rate = found.bytes_per_second()
+    assert rate is not None
+    assert rate == pytest.approx(found.raw_bytes / found.seconds)
 
 
 def test_what_ran_before_says_how_long_the_rest_takes(work: SmallCorpus) -> None:
-    records = opened(work.folder).planner().records("minhashes")
-    took = sum(record.statistics["seconds"] for record in records.values())
-    for key in list(records)[:3]:
-        opened(work.folder).ledger.forget("minhashes", key)
+    corpus = opened(work.folder)
+    records = corpus.planner().records("minhashes")
+    for record in records.values():
+        slow = {**record.statistics, "seconds": 100.0, "compile_seconds": 50.0}
+        older = msgspec.structs.replace(record, statistics=slow, code_version="0")
+        corpus.ledger.replace(older, corpus.ledger.version("minhashes", record.partition))
     planner = opened(work.folder).planner()
-    found = of_two(planner, Clock())
-    assert found.due == 3
-    shards = {shard.key: shard.bytes for shard in planner.listing.shards}
-    left = sum(shards[str(key)] for key in list(records)[:3])
-    kept = [record for key, record in planner.records("minhashes").items() if key not in list(records)[:3]]
-    rate = sum(record.statistics["seconds"] for record in kept) / sum(shards[str(one.partition)] for one in kept)
-    assert took > 0
-    assert found.left() == pytest.approx(left * rate, abs=1e-9)
+    found = Work(planner, [planner.graph["minhashes"]], 1, Clock())
+    assert found.due == len(records)
+    assert found.left().most == pytest.approx(50 * len(records), rel=0.05)
+    assert found.left().least == pytest.approx(found.left().most)
+    found = Work(planner, [planner.graph["minhashes"]], 2, Clock())
+    assert found.left().most == pytest.approx(50 * len(records) / 2, rel=0.05)
+
+
+def test_what_may_turn_out_fresh_is_told_apart(work: SmallCorpus) -> None:
+    work.config(short_documents__threshold=61)
+    planner = opened(work.folder).planner()
+    found = Work(planner, [planner.graph["short_documents"], planner.graph["band_keys"]], 1, Clock())
+    least, most = found.left()
+    assert 0 < least < most
+    stage = planner.graph["band_keys"]
+    found.begins(stage)
+    assert found.left() == (least, most)
+    found.settled("band_keys")
+    assert found.left().most == pytest.approx(found.left().least)
+
+
+def test_workers_that_wait_between_stages_are_counted(nothing_built: Planner) -> None:
+    clock = Clock()
+    found = Work(nothing_built, list(nothing_built.graph), 2, clock)
+    first = found.left().most
+    for shard in nothing_built.listing.shards:
+        found.took(outcome("raw_source", shard.key, seconds=0.001))
+    clock.now += 60  # Of which nobody worked.
+    assert found.left().most > first + 60
+
+
+def test_text_is_guessed_by_the_kind_of_file_until_files_are_read(nothing_built: Planner) -> None:
+    texts = Texts(nothing_built)
+    raw = Counter({"books": 1000})
+    guessed = texts.of(raw)
+    shards = {shard.key: shard for shard in nothing_built.listing.shards}
+    assert 900 < guessed < 2500
+    notes = next(shard for shard in shards.values() if shard.source == "notes")
+    texts.read(notes, 9 * notes.bytes)
+    assert texts.of(raw) == pytest.approx(10 * guessed, rel=0.01)
+    books = next(shard for shard in shards.values() if shard.source == "books")
+    texts.read(books, 3 * books.bytes)
+    assert texts.of(raw) == pytest.approx(3000)
+
+
+def test_one_large_file_is_not_shared_by_workers(nothing_built: Planner) -> None:
+    texts, stage = Texts(nothing_built), nothing_built.graph["minhashes"]
+    even, uneven = Costs(stage, texts, alone=False), Costs(stage, texts, alone=False)
+    for seconds in (10.0, 10.0, 10.0, 10.0):
+        even.expect(seconds, Counter(), unsure=False)
+    for seconds in (37.0, 1.0, 1.0, 1.0):
+        uneven.expect(seconds, Counter(), unsure=False)
+    assert even.rest(1.0, 4) == pytest.approx(10)
+    assert uneven.rest(1.0, 4) == pytest.approx(37)
+    assert even.rest(1.0, 2) == pytest.approx(20)
+    assert even.rest(2.0, 2) == pytest.approx(40)
+
+
+def test_usual_costs_are_those_of_functions_that_exist(nothing_built: Planner) -> None:
+    known = {function_of(stage) for stage in nothing_built.graph}
+    assert len(known & {*USUAL, *FIXED}) > 20
+    for name in (*USUAL, *FIXED):
+        module, _, function = name.partition(":")
+        assert hasattr(importlib.import_module(f"corpus_assets.{module}"), function), name
 
 
 def test_what_is_dropped_is_counted_by_stage_and_a_sample_drops_nothing(nothing_built: Planner) -> None:
@@ -163,13 +226,21 @@ def test_logs_are_pruned_and_say_how_far_a_build_is(
     log.close()
     assert log.path is not None
     (line,) = [line for line in log.path.read_text().splitlines() if "of 14 partitions" in line]
-    assert "left" not in line and "/s" not in line  # One stage never ran.
+    assert " left" in line
 
 
 @pytest.mark.parametrize(
-    ("left", "said"), [(None, []), (0.0, []), (0.0004, ["less than 1 s left"]), (90.0, ["about 1 min 30 s left"])]
+    ("left", "said"),
+    [
+        (Left(0.0, 0.0), []),
+        (Left(0.0, 0.0004), ["less than 1 s left"]),
+        (Left(80.0, 90.0), ["about 1 min 30 s left"]),
+        (Left(30.4, 88.0), ["30 s to 1 min 30 s left"]),
+        (Left(2100.0, 2164.0), ["about 36 min left"]),
+        (Left(100.0, 7500.0), ["1 min 40 s to 2 h 5 min left"]),
+    ],
 )
-def test_what_is_said_of_the_time_left(left: float | None, said: list[str]) -> None:
+def test_what_is_said_of_the_time_left(left: Left, said: list[str]) -> None:
     assert rest_words(left) == said
     assert speed_words(3.1e6) == ["3.1 MB/s of raw files"]
 

@@ -31,6 +31,7 @@ WRITES = {"build", "clean", "copy", "sample", "import", "megatron-cache"}
 SERVES = {"view", "ui"}
 COMMANDS: dict[str, list[list[str]]] = {
     "plan": [[], ["--all"], ["--json"]],
+    "config": [[], ["--changed"], ["--json"]],
     "estimate": [],  # It builds samples elsewhere, which takes seconds: see below.
     "verify": [[], ["--deep"], ["--json"]],
     "show": [["normalized_documents", "books--one"], ["train_tokens", "chunk-0000", "--row", "1"], ["tokenizer"]],
@@ -67,6 +68,7 @@ def addresses(corpus: Corpus) -> Iterator[str]:
         "{asset}/{partition:path}": [f"{name}/{quote(key)}" for name, key in partitions],
         "{asset}": list(corpus.graph.stages),
         "{shard:path}": [quote(shard) for shard in shards],
+        "{benchmark}": [benchmark.name for benchmark in corpus.config.benchmarks],
         "{dataset}": [dataset.name for dataset in corpus.config.datasets],
     }
     for path, _ in PAGES:

@@ -1,5 +1,6 @@
 """`corpus build`: shows the progress of the build, and prints the report at its end."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from corpus_assets.orchestration.building.summary import Summary, Unfinished
 from corpus_assets.orchestration.freshness.causes import Causes
 from corpus_assets.orchestration.shown.figures import plain
 from resources.errors import ConfigError
+from resources.ledger.records import set_words
 from resources.stage.declaration import Stage
 from resources.stage.jobs.job import Outcome
 
@@ -59,12 +61,14 @@ class Said:
         raise ConfigError(f"--log-level: received {self.log_level!r}; valid: {', '.join(LEVELS)}")
 
 
-def run(config: Path | None, select: list[str] | None, said: Said, *, checks: bool, rehash: bool) -> int:
-    """Builds and prints the report; returns the exit code."""
+def run(
+    config: Path | None, select: list[str] | None, changes: Sequence[str], said: Said, *, checks: bool, rehash: bool
+) -> int:
+    """Builds and prints the report; returns the exit code. changes: of the configuration, `KEY=VALUE` each."""
     level = said.level()
-    corpus = Corpus.open(config)
+    corpus = Corpus.open(config, changes)
     stages = selected(corpus, select)
-    log = BuildLog(corpus.home, level)
+    log = BuildLog(corpus.home, level, changes=corpus.changes)
     events = Events() if said.events else None
     with new_bars(errors(), disable=said.as_json or said.events or said.quiet) as bars:
         bars_too: Progress = _Failures(errors()) if said.quiet else BarPerStage(bars, lambda: memory_words(corpus))
@@ -122,6 +126,7 @@ def _as_json(report: Report, log: Path | None, build_log: Path | None) -> dict[s
         "notes": report.notes,
         "examples": report.examples,
         "orphans": report.orphans,
+        "set": list(report.changes),
     }
 
 
@@ -159,10 +164,17 @@ def _show(out: Console, report: Report, corpus: Corpus, log: str | None, *, quie
     print_line(
         out, f"{amount(report.recomputed, 'partitions')} recomputed, {report.fresh:,} fresh{shared}{failed}, in {took}"
     )
-    if quiet:
-        return
+    if not quiet:
+        _show_places(out, report, corpus, log)
+
+
+def _show_places(out: Console, report: Report, corpus: Corpus, log: str | None) -> None:
+    """Prints where errors, the corpus and its report are, and with which configuration it was built."""
     if log is not None:
         print_line(out, f"All errors are in {log}")
+    if report.changes:
+        again = f"a build of {corpus.file.name} without it makes again what depends on it (corpus plan)"
+        print_line(out, f"Built with --set {set_words(report.changes)}: {again}")
     if report.ok:
         print_line(out, f"The corpus is in {corpus.storage.place}")
     if report.summary.page:

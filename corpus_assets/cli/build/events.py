@@ -82,7 +82,8 @@ class Events(Progress):
                 partitions=work.due,
                 running=work.running,
                 seconds=round(work.seconds, 3),
-                seconds_left=None if left is None else round(left, 1),
+                seconds_left=round(left.most, 1),
+                seconds_left_least=round(left.least, 1),
                 bytes_per_second=None if rate is None else round(rate),
                 memory=resident(),
             )

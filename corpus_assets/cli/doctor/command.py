@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from corpus_assets.cli.console import FAILED, output, print_json, print_line
 from corpus_assets.cli.doctor.finding import Finding
 
 
-def run(config: Path | None, *, as_json: bool) -> int:
+def run(config: Path | None, changes: Sequence[str] = (), *, as_json: bool) -> int:
     """Prints a line per subject; returns the exit code: 1 if something is broken."""
     found = []
-    for finding in _findings(config):
+    for finding in _findings(config, changes):
         found.append(finding)
         if not as_json:
             _print(finding)
@@ -23,7 +23,7 @@ def run(config: Path | None, *, as_json: bool) -> int:
     return FAILED if broken else 0
 
 
-def _findings(config: Path | None) -> Iterator[Finding]:
+def _findings(config: Path | None, changes: Sequence[str]) -> Iterator[Finding]:
     """Yields the findings; if packages are missing, only those of checks that load without them."""
     yield Finding("python", f"{platform.python_version()}, {sys.executable}")
     try:
@@ -33,7 +33,7 @@ def _findings(config: Path | None) -> Iterator[Finding]:
         from corpus_assets.cli.doctor.health import findings
         from corpus_assets.corpus.corpus import Corpus
 
-        yield from findings(lambda: Corpus.open(config, read_only=True))
+        yield from findings(lambda: Corpus.open(config, changes, read_only=True))
     except ImportError as error:
         advice = "install what is missing; the rest cannot be looked at before"
         yield Finding("program", str(error), advice, broken=True)

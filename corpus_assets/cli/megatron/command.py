@@ -55,8 +55,10 @@ def tokenizer_in(file: Path) -> Mapping[str, Any]:
     """Returns the identifiers of a tokenizer: those in a description of Megatron, or the object of the file itself."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"--tokenizer {file}: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"--tokenizer {file}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ConfigError(f"--tokenizer {file} is no JSON: {error}") from None
     if isinstance(found, dict) and isinstance(members := found.get("datasets"), list) and members:
         found = members[0]
     if isinstance(found, dict) and "tokenizer" in found:

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -12,14 +12,21 @@ Location = Sequence[int | str]
 _CREDENTIALS = re.compile(r"://([^\s/]*@|\S*:\S*@|\S*\?)")
 
 
-def faults(error: ValidationError, model: type[BaseModel], values: Any) -> Iterator[str]:
-    """Yields one line per fault that `model` found in `values`."""
+def faults(
+    error: ValidationError, model: type[BaseModel], values: Any, where: Callable[[str], str] = lambda _: ""
+) -> Iterator[str]:
+    """Yields one line per fault that `model` found in `values`. where: which file and line gives a key, in words."""
     for detail in error.errors():
         of_section = detail["type"] == "value_error" and isinstance(detail["input"], BaseModel | dict)
         of_union = detail["type"] in {"union_tag_invalid", "union_tag_not_found"}
         path = key_path(detail["loc"], values, absent=not of_section and not of_union)
         fault = _fault(detail, model)
-        yield f"{path}: {fault}" if path else fault
+        yield f"{path}: {fault}{in_brackets(where(path))}" if path else fault
+
+
+def in_brackets(words: str) -> str:
+    """Returns words as the end of a sentence; empty for none."""
+    return f" ({words})" if words else ""
 
 
 def key_path(location: Location, values: Any, *, absent: bool) -> str:

@@ -1,8 +1,9 @@
 """Reading and checking `corpus.yaml`."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,35 +13,73 @@ from pydantic import ValidationError
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.reading.changes import with_changes
-from corpus_assets.config.reading.faults import faults, shown
+from corpus_assets.config.reading.extending import EXTENDS, Read, read_values
+from corpus_assets.config.reading.faults import faults, in_brackets, shown
 from corpus_assets.config.reading.profiles import PROFILES
-from corpus_assets.config.reading.strict_yaml import load_yaml
 from corpus_assets.config.section import expanded
 from corpus_assets.config.selection.dedup import spelled_out
 from resources.errors import ConfigError
 from resources.raw_places.addresses import scheme_of
 
-MAX_CONFIG_BYTES = 4 << 20
 MAX_FAULTS = 50
 STORE = "corpus"
 """The store of a sample, below the folder of its corpus.yaml."""
 
 
+Where = Callable[[str], str]
+"""Says in words which file and line gives a dotted key; empty if there is but one file."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A configuration, the plain values that give it, where these are written, and the files that were read."""
+
+    config: CorpusConfig
+    values: dict[str, Any]
+    where: Where
+    files: tuple[Path, ...]
+
+
 def load_config(path: str | Path, changes: Sequence[str] = ()) -> CorpusConfig:
+    """Returns the configuration of `loaded_config`."""
+    return loaded_config(path, changes).config
+
+
+def loaded_config(path: str | Path, changes: Sequence[str] = ()) -> Loaded:
     """Reads and checks a `corpus.yaml`; `ConfigError` lists every fault: its key, what was received, what is valid.
 
-    A sample's file names the corpus.yaml of the whole (`sample.of`), which gives everything but the sample and the
-    store; `sample.of` becomes an absolute path. changes: see `with_changes`.
+    A file may extend another one (`read_values`). A sample's file names the corpus.yaml of the whole (`sample.of`),
+    which gives everything but the sample and the store; `sample.of` becomes an absolute path. changes: see
+    `with_changes`.
     """
     file = Path(path)
-    values = _values(file)
-    if (whole := _whole_of(values, file)) is not None:
-        values, file = _as_sample(values["sample"], file, whole), whole
-    values = with_changes(values, changes)
-    config = parse_config(values, str(path))
-    _check_places(config, file)
-    _require_different_sources(config, file)
-    return config
+    read = read_values(file)
+    files, before = read.files, read.values
+    if (whole := _whole_of(before, file)) is not None:
+        read = read_values(whole)
+        before, file, files = _as_sample(before["sample"], file, whole, read.values), whole, (*files, *read.files)
+    values = with_changes(before, changes)
+    where = _where(read, before, values)
+    config = parse_config(values, str(path), where)
+    _check_places(config, file, where)
+    _require_different_sources(config, file, where)
+    return Loaded(config, values, where, files)
+
+
+def _where(read: Read, before: Any, values: Any) -> Where:
+    def where(key: str) -> str:
+        return "--set" if _at(before, key) != _at(values, key) else read.where(key)
+
+    return where
+
+
+def _at(values: Any, key: str) -> Any:
+    for part in key.split("."):
+        if isinstance(values, list) and part.isdigit() and int(part) < len(values):
+            values = values[int(part)]
+        else:
+            values = values.get(part) if isinstance(values, dict) else None
+    return values
 
 
 def _whole_of(values: Any, file: Path) -> Path | None:
@@ -57,9 +96,8 @@ def _whole_of(values: Any, file: Path) -> Path | None:
     return Path(os.path.normpath(file.absolute().parent / expanded(of)))
 
 
-def _as_sample(section: dict[str, Any], file: Path, whole: Path) -> dict[str, Any]:
+def _as_sample(section: dict[str, Any], file: Path, whole: Path, values: Any) -> dict[str, Any]:
     """Returns the values of the whole with the sample, in a store beside its own file."""
-    values = _values(whole)
     if not isinstance(values, dict) or "sample" in values:
         raise ConfigError(f"{file}: cannot be used\n  sample.of: {whole} is no configuration of a whole corpus")
     given = values.get("storage")
@@ -78,34 +116,23 @@ def _require_apart(file: Path, ours: Path, theirs: Path) -> None:
         raise ConfigError(f"{file}: the store of this sample overlaps that of the whole; move it out of {theirs}")
 
 
-def _values(file: Path) -> Any:
-    """Returns the plain values of a file."""
-    try:
-        if file.stat().st_size > MAX_CONFIG_BYTES:
-            raise ConfigError(f"{file}: {file.stat().st_size} bytes; a configuration has at most {MAX_CONFIG_BYTES}")
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file}: not UTF-8: {error}") from None
-    return load_yaml(text, str(file))
-
-
-def parse_config(values: Any, where: str = "corpus.yaml") -> CorpusConfig:
-    """Checks plain values; absent keys take their values from the chosen profile."""
+def parse_config(values: Any, name: str = "corpus.yaml", where: Where = lambda _: "") -> CorpusConfig:
+    """Checks plain values; absent keys take their values from the chosen profile. name: of the file, for errors."""
     if not isinstance(values, dict):
-        raise ConfigError(f"{where}: received {shown(values)}; valid is a mapping with at least `sources`")
-    merged = _with_profile(values)
+        raise ConfigError(f"{name}: received {shown(values)}; valid is a mapping with at least `sources`")
+    if EXTENDS in values:
+        raise ConfigError(f"{name}: {EXTENDS}: only a file can extend another one, neither --set nor a list can")
+    merged = with_profile(values)
     try:
         return CorpusConfig.model_validate(merged)
     except ValidationError as error:
-        found = "\n".join(f"  {fault}" for fault in islice(faults(error, CorpusConfig, merged), MAX_FAULTS))
+        found = "\n".join(f"  {fault}" for fault in islice(faults(error, CorpusConfig, merged, where), MAX_FAULTS))
         more = error.error_count() - MAX_FAULTS
         rest = f"\n  and {more:,} more" if more > 0 else ""
-        raise ConfigError(f"{where}: cannot be used\n{found}{rest}") from None
+        raise ConfigError(f"{name}: cannot be used\n{found}{rest}") from None
 
 
-def _check_places(config: CorpusConfig, file: Path) -> None:
+def _check_places(config: CorpusConfig, file: Path, where: Where) -> None:
     """Raises `ConfigError` if the store contains a folder of raw files or a list, or lies inside one."""
     given = {f"sources.{place}": source.location for place, source in enumerate(config.sources)}
     given |= {
@@ -118,6 +145,7 @@ def _check_places(config: CorpusConfig, file: Path) -> None:
             raise ConfigError(
                 f"{file}: cannot be used\n  {place}.location: received {folder!r}, which overlaps "
                 f"storage.root {config.storage.root!r}; valid are two places of which neither holds the other"
+                f"{in_brackets(where(f'{place}.location'))}"
             )
 
 
@@ -132,7 +160,7 @@ def _overlap(folder: Path, one: str, other: str) -> bool:
     return below.is_relative_to(top) or top.is_relative_to(below)
 
 
-def _require_different_sources(config: CorpusConfig, file: Path) -> None:
+def _require_different_sources(config: CorpusConfig, file: Path, where: Where) -> None:
     """Raises `ConfigError` if two sources read the same files. Other overlaps are found when files are listed."""
     known: dict[tuple[Path | str, str], int] = {}
     for place, source in enumerate(config.sources):
@@ -142,10 +170,11 @@ def _require_different_sources(config: CorpusConfig, file: Path) -> None:
                 raise ConfigError(
                     f"{file}: cannot be used\n  sources.{place}.location: received {source.location!r} with glob "
                     f"{glob!r}, as in sources.{other}; valid are sources that share no file"
+                    f"{in_brackets(where(f'sources.{place}.location'))}"
                 )
 
 
-def _with_profile(values: dict[str, Any]) -> dict[str, Any]:
+def with_profile(values: dict[str, Any]) -> dict[str, Any]:
     """Returns the values of the chosen profile, overridden by the user's values key by key in each section."""
     profile = PROFILES.get(values["compat"], {}) if isinstance(values.get("compat"), str) else {}
     if profile and isinstance(minhash := values.get("minhash"), dict):

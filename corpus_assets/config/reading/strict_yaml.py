@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from resources.errors import ConfigError
 
+MAX_CONFIG_BYTES = 4 << 20
 MAX_VALUES = 50_000
 """Most keys and values of a file, since the loader needs a tenth of a millisecond for each."""
 _BOOLEAN, _TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"

@@ -104,6 +104,7 @@ def _build(
                 builder = Builder(corpus, planner, stages, progress, runner, checks=checks)
                 builder.run()
                 report = builder.report
+                report.changes = corpus.changes
                 report.notes = build_notes(planner)
                 report.examples = dropped_examples(planner)
                 report.orphans = len(planner.orphans())

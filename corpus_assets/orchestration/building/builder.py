@@ -136,6 +136,8 @@ class Builder(Follower):
         self._in_work[decision.asset, decision.partition] = time.monotonic()
         if stage.name not in self._started:
             self._started.add(stage.name)
+            if self._work is not None:
+                self._work.begins(stage)
             due = sum(one.status is not Status.FRESH for one in self._planner.decisions(stage).values())
             self._progress.stage(stage, due)
             reasons = drop_reasons(stage, self._corpus.settings.values, self._planner.records(stage.name).values())

@@ -28,12 +28,20 @@ class BuildLog(Progress):
 
     The file is made when there is something to compute; if it cannot be written, the build goes on without it. The logs
     of the last builds are kept. home: the folder whose DAGSTER_HOME holds it. level: the lowest level that is written.
+    changes: `KEY=VALUE` by which the build differs from its configuration file.
     """
 
-    def __init__(self, home: Path, level: Level = "info", clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        home: Path,
+        level: Level = "info",
+        clock: Callable[[], float] = time.monotonic,
+        changes: Sequence[str] = (),
+    ) -> None:
         self._folder = dagster_home(home) / FOLDER
         self._least = LEVELS.index(level)
         self._clock = clock
+        self._changes = changes
         self._file: TextIO | None = None
         self._work: Work | None = None
         self._said = 0.0
@@ -56,7 +64,7 @@ class BuildLog(Progress):
             f"{amount(work.due, 'partitions')} of {amount(len(work.stages), 'stages')}, of {work.raw_bytes:,} raw bytes"
         )
         self._write("info", f"a build begins: {sizes}, on {amount(work.workers, 'workers')}")
-        for words in self._builders:
+        for words in [*self._builders, *(f"with --set {change}" for change in self._changes)]:
             self._write("info", words)
 
     def _open(self) -> None:

@@ -124,6 +124,7 @@ class Report:
     examples: rows that were dropped, in words.
     causes: why anything is still not fresh.
     summary: what the corpus holds now.
+    changes: `KEY=VALUE` by which the build differed from the configuration file.
     run: the id of the Dagster run that it was reported to; empty if it was reported to none.
     """
 
@@ -142,6 +143,7 @@ class Report:
     by_asset: dict[str, int] = field(default_factory=dict)
     causes: Causes = field(default_factory=Causes)
     summary: Summary = field(default_factory=Summary)
+    changes: tuple[str, ...] = ()
     run: str = ""
 
     @property

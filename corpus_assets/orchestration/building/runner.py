@@ -36,12 +36,14 @@ from corpus_assets.orchestration.shown.provenance import Provenance
 from corpus_assets.orchestration.shown.totals import told_apart, totals
 from partitions.shards import register_shards
 from resources.ledger.ledger import Record
+from resources.ledger.records import set_words
 from resources.planning.planner import Planner
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.jobs.job import Outcome
 
 WHY_TAG = "corpus/why"
 BUILD_TAG = "corpus/build"
+SET_TAG = "corpus/set"
 LOST_WHY = "committed by a build that did not report to this Dagster instance"
 OVERCOME_WHY = "fresh, not computed again: what had changed when it failed was taken back"
 MAX_WHY = 200
@@ -112,7 +114,9 @@ class Runner:
                 if self._within
                 else add_run(self._instance, assemble(corpus).job(), stages, tags, corpus.folder)
             )
-            self._instance.add_run_tags(self._run.run_id, {WHY_TAG: why[:MAX_WHY], BUILD_TAG: self._run.run_id})
+            changed = {SET_TAG: set_words(corpus.changes)[:MAX_WHY]} if corpus.changes else {}
+            about = {WHY_TAG: why[:MAX_WHY], BUILD_TAG: self._run.run_id, **changed}
+            self._instance.add_run_tags(self._run.run_id, about)
             self._events = RunEvents(self._run.run_id, self._run.job_name)
             self._provenance = Provenance(self._instance)
             if self._within is None:

@@ -197,11 +197,11 @@ def _worked(numbers: Numbers) -> float:
 
 
 def summary_line(stage: Stage, numbers: Numbers) -> str:
-    """Returns one line: `2,008 documents, 1,563,851 tokens in 1,528 rows, 99.95 % full, 20 MB/s`."""
+    """Returns one line: `2,008 documents, 1,563,851 tokens in 1,528 rows, 99.95 % full, 20 MB/s of text`."""
     rate = speed(numbers) if _worked(numbers) >= _MEASURABLE else None
     ways = (_tokens_in_words(stage, numbers), _rows_in_words(stage, numbers), _few(numbers))
     phrases = next(filter(None, map(list, ways)), [])
-    return ", ".join([*phrases, *([f"{rate:.3g} MB/s"] if rate else [])])
+    return ", ".join([*phrases, *([f"{rate:.3g} MB/s of text"] if rate else [])])
 
 
 def _tokens_in_words(stage: Stage, numbers: Numbers) -> Iterator[str]:

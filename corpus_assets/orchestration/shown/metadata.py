@@ -58,7 +58,7 @@ def effort(numbers: Numbers) -> dict[str, float]:
     found["CPU seconds"] = round(float(numbers.get("cpu_seconds", 0)), 3)
     if numbers.get(COMPILED):
         found["of them compiling"] = round(float(numbers[COMPILED]), 3)
-    return found if rate is None else {**found, "MB/s": rate}
+    return found if rate is None else {**found, "text (MB/s)": rate}
 
 
 def _tables(numbers: Numbers) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class Job:
     known: version of the partition's record, as the builder knows it.
     expired: token of a lease that may be taken over (see `Held`).
     look: a name for the plan that the job is of.
+    changes: of the configuration for this build alone (`--set`), which the record names.
     """
 
     stage: Stage
@@ -42,6 +43,7 @@ class Job:
     known: str | None = None
     expired: str = ""
     look: str = field(default_factory=lambda: secrets.token_hex(8))
+    changes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -23,6 +23,7 @@ from resources.errors import (
 )
 from resources.kernels.jit import compile_seconds
 from resources.ledger.ledger import Ledger, Record, lease_name, recipe_digest, record_path
+from resources.ledger.records import with_set
 from resources.stage.declaration import Input
 from resources.stage.jobs.digests_read import digests_read
 from resources.stage.jobs.inputs import forget_inputs, inputs_of
@@ -236,7 +237,7 @@ def _record(job: Job, task: Task, inputs: dict[str, str], recipe: str | None, cr
         seen=task.seen,
         statistics=task.statistics,
         created=created,
-        versions=_versions(),
+        versions=with_set(_versions(), job.changes),
     )
     return record.packed()
 
