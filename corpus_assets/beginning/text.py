@@ -85,7 +85,7 @@ def _head(lines: Lines, plan: Plan) -> None:
     asked = f" --for {plan.trainer}" if plan.trainer else ""
     lines.note(f"Written by `corpus init{asked}` from what it saw. It is a beginning: change what you like.")
     lines.note(f"{looked(plan.look)}.")
-    lines.note("All keys: docs/configuration.md. `corpus plan` says what a build would do, `corpus build` does it.")
+    lines.note("All keys: `corpus docs configuration`. `corpus plan` says what a build would do.")
     lines.blank()
 
 
@@ -146,19 +146,19 @@ def _filter(lines: Lines, documents: Sequence[Section]) -> None:
             one = Lines()
             one.pair(rule.key, dict(rule.limits), 4)
             inner.add(one, commented=not rule.is_active and bool(active))
-        lines.note("A filter: what fails a rule is dropped, counted and shown in the report (docs/filter.md).")
+        lines.note("A filter: what fails a rule is dropped, counted and shown in the report (`corpus docs filter`).")
         if not active:
             lines.note("Each rule drops more than a tenth of the sampled texts: look at some, then use what you want.")
         lines.add(inner, commented=not active)
         lines.blank()
     else:
-        lines.note("No filter: nothing in the sampled texts asks for one (docs/filter.md has the rules).")
+        lines.note("No filter: nothing in the sampled texts asks for one (`corpus docs filter` has the rules).")
         lines.blank()
     held, texts = emails(documents)
     if held:
         lines.note(
             f"{held:,} of {amount(texts, 'sampled texts')} hold e-mail addresses; `span_replacement` of the filter "
-            "replaces them (docs/filter.md)."
+            "replaces them (`corpus docs filter`)."
         )
         lines.blank()
 

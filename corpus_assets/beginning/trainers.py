@@ -8,12 +8,12 @@ from corpus_assets.beginning.sources import Section
 from corpus_assets.beginning.tokenizers import Chosen
 
 PAGES: Final[Mapping[str, str]] = {
-    "megatron": "docs/trainers/megatron-lm.md",
-    "hf": "docs/trainers/hugging-face.md",
-    "cerebras": "docs/datasets.md",
-    "olmo": "docs/trainers/olmo-core.md",
-    "litgpt": "docs/trainers/litgpt.md",
-    "trl": "docs/trainers/trl-texts.md",
+    "megatron": "trainers/megatron-lm",
+    "hf": "trainers/hugging-face",
+    "cerebras": "datasets",
+    "olmo": "trainers/olmo-core",
+    "litgpt": "trainers/litgpt",
+    "trl": "trainers/trl-texts",
 }
 """Trainers, and the page about each."""
 
@@ -36,7 +36,7 @@ _LEAST_OF_TEMPLATE: Final = "### Response:\n"
 
 def page_of(trainer: str | None) -> str:
     """Returns the page about a trainer."""
-    return PAGES.get(trainer or "", "docs/exports.md")
+    return PAGES.get(trainer or "", "exports")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _of_documents(trainer: str | None, tokenizer: Chosen | None) -> Iterator[Ent
             texts,
             [
                 "The texts as JSON lines, for trainers that tokenize by themselves. Files for a trainer:",
-                f"`corpus init --for {'|'.join(PAGES)} --tokenizer ...`, or docs/exports.md.",
+                f"`corpus init --for {'|'.join(PAGES)} --tokenizer ...`, or `corpus docs exports`.",
             ],
         )
         return
@@ -114,13 +114,13 @@ def _reader(trainer: str | None, section: Section) -> Iterator[str]:
     kind = section.reading.kind
     if trainer in (None, "trl"):
         classes = {"preference": "DPOTrainer", "kto": "KTOTrainer"}.get(kind.removesuffix("_messages"), "SFTTrainer")
-        yield f"Texts for trainers that tokenize by themselves, such as {classes} of TRL (docs/texts.md)."
+        yield f"Texts for trainers that tokenize by themselves, such as {classes} of TRL (`corpus docs texts`)."
     elif trainer == "megatron" and kind == "messages":
-        yield "Megatron-LM reads them with --sft, and tokenizes by itself (docs/trainers/megatron-sft.md)."
+        yield "Megatron-LM reads them with --sft, and tokenizes by itself (`corpus docs trainers/megatron-sft`)."
     elif trainer == "litgpt" and kind == "pair":
-        yield "LitGPT reads them with --data JSON, and tokenizes by itself (docs/trainers/sft-texts.md)."
+        yield "LitGPT reads them with --data JSON, and tokenizes by itself (`corpus docs trainers/sft-texts`)."
     else:
-        yield f"As texts: {trainer} has no files for them, or none without a tokenizer (docs/texts.md)."
+        yield f"As texts: {trainer} has no files for them, or none without a tokenizer (`corpus docs texts`)."
 
 
 def _tokenized(trainer: str | None, section: Section, tokenizer: Chosen | None) -> Entry | None:
@@ -147,7 +147,7 @@ def _tokenized(trainer: str | None, section: Section, tokenizer: Chosen | None) 
     if mode in ("chat", "dpo") and not (tokenizer and tokenizer.has_template):
         values["chat_template"] = "alpaca"
         notes.append("No chat template was found beside the tokenizer. `alpaca` needs no tokens of its own;")
-        notes.append("docs/datasets.md has those of other models: take the one of yours.")
+        notes.append("`corpus docs datasets` has those of other models: take the one of yours.")
         if mode == "dpo":
             values["response_delimiter"] = _LEAST_OF_TEMPLATE
     return Entry({**values, "input": dict(section.values)}, notes, tokenizer is not None)
