@@ -44,6 +44,7 @@ REST_SECONDS, END_SECONDS = 600.0, 60.0
 MOST_MEMORY_MB = 100.0
 _MOST_FILES, _LEAST_FILES = 20, 4
 _PAUSES = (1.0, 5.0)
+_PAGE = 1000
 _SENSOR = {
     "repositoryName": "__repository__",
     "repositoryLocationName": "corpus",
@@ -226,12 +227,21 @@ def _twice(folder: Path) -> Iterator[str]:
     with dg.DagsterInstance.from_config(str(folder / FOLDER)) as instance:
         for stage in opened(folder).graph:
             made: dict[str | None, list[str]] = {}
-            for record in instance.fetch_materializations(asset_key(stage.name), limit=100_000).records:
-                event = record.asset_materialization
-                if event is not None and (details := event.metadata.get("details")) is not None:
+            for event in _events(instance, stage.name):
+                if (details := event.metadata.get("details")) is not None:
                     value: Any = details.value
                     made.setdefault(event.partition, []).append(value["recipe"])
             yield from (f"{stage.name}/{key}" for key, all_of in made.items() for a, b in pairwise(all_of) if a == b)
+
+
+def _events(instance: dg.DagsterInstance, asset: str) -> Iterator[dg.AssetMaterialization]:
+    cursor: str | None = None
+    while True:
+        page = instance.fetch_materializations(asset_key(asset), limit=_PAGE, cursor=cursor)
+        yield from (event for record in page.records if (event := record.asset_materialization) is not None)
+        if not page.has_more:
+            return
+        cursor = page.cursor
 
 
 def _compared(folder: Path, other: Path) -> dict[str, int]:
