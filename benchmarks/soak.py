@@ -226,12 +226,15 @@ def _twice(folder: Path) -> Iterator[str]:
     """Every partition that was computed again of the same, though nothing else was computed of it in between."""
     with dg.DagsterInstance.from_config(str(folder / FOLDER)) as instance:
         for stage in opened(folder).graph:
-            made: dict[str | None, list[str]] = {}
+            made: dict[str | None, list[tuple[str, str]]] = {}
             for event in _events(instance, stage.name):
                 if (details := event.metadata.get("details")) is not None:
                     value: Any = details.value
-                    made.setdefault(event.partition, []).append(value["recipe"])
-            yield from (f"{stage.name}/{key}" for key, all_of in made.items() for a, b in pairwise(all_of) if a == b)
+                    made.setdefault(event.partition, []).append((value["recipe"], value["computed"]))
+            for key, all_of in made.items():
+                for (recipe, when), (before, earlier) in pairwise(all_of):
+                    if recipe == before and when != earlier:  # What was only reported again has one time.
+                        yield f"{stage.name}/{key}"
 
 
 def _events(instance: dg.DagsterInstance, asset: str) -> Iterator[dg.AssetMaterialization]:
