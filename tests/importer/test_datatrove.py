@@ -31,7 +31,7 @@ first = Runner(
         lambda pipeline, rank, world: pipeline,
         GopherQualityFilter(min_doc_words=20, min_stop_words=1, max_avg_word_length=None, exclusion_writer=Out(BASE)),
         GopherRepetitionFilter(dup_line_frac=0.4, top_n_grams=((2, 0.9), (7, 0.2)), dup_n_grams=None),
-        C4QualityFilter(filter_no_terminal_punct=False, min_words_per_line=3, filter_javascript=False),
+        C4QualityFilter(filter_no_terminal_punct=False, min_num_sentences=3, filter_javascript=False),
         FineWebQualityFilter(line_punct_thr=0.5, char_duplicates_ratio=0.2, short_line_thr=0.9, new_line_ratio=0.5),
         RegexFilter(r"FOR\\s+SALE"),
         LambdaFilter(lambda doc: len(doc.text) > 3),
@@ -61,12 +61,16 @@ def lines(number: int, count: int = 3) -> str:
     return "\n".join(f"{' '.join(words[place:])} of the {number} and line {place} so." for place in range(count))
 
 
+LAST = "\nsee our Privacy Policy for all.\nno.\nmail jane@mail.example now [12], so it ends."
+KEPT = "\n\n\nmail $gone now , so it ends."
 BAD = {
     "short": "the few words of this are not enough.",
     "unended": lines(1).replace(".", ""),
     "brief": "\n".join(f"the line {place} is so." for place in range(60)),
     "repeated": "\n".join([lines(2, 1)] * 2 + [lines(3, 2)]),
     "curly": lines(4) + " {x}",
+    "paragraphs": "\n\n".join([lines(6, 1).split("\n")[0]] * 3 + [lines(7, 4)]),
+    "sentences": lines(8, 2),
     "sale": lines(5) + " FOR  SALE.",
 }
 
@@ -76,7 +80,7 @@ def draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Draft:
     monkeypatch.chdir(tmp_path)
     write_tokenizer(tmp_path / "tokenizer" / "tokenizer.json")
     (tmp_path / "raw" / "a").mkdir(parents=True)
-    good = [lines(10), lines(22, 4), lines(35, 5) + "\nmail jane@mail.example now, so it ends."]
+    good = [lines(10), lines(22, 4), lines(35, 5) + LAST]
     rows = [*good, *BAD.values(), lines(10) + " The end is near."]
     (tmp_path / "raw" / "a" / "x.jsonl").write_text("\n".join(json.dumps({"body": row}) for row in rows))
     return imported(import_datatrove, tmp_path, {"script.py": SCRIPT})
@@ -97,12 +101,12 @@ def test_blocks_become_sections(draft: Draft) -> None:
     assert [one["format"] for one in values["datasets"]] == ["datatrove", "text"]
     assert values["datasets"][1]["files"] == "jsonl"
     assert values["tokenizer"]["eos"] == "<|endoftext|>"
-    assert {"span": "quality.c4_v2.lines_with_too_few_words", "replacement": ""} in values["filter"]["span_replacement"]
+    assert [one.get("syntax") for one in values["filter"]["span_replacement"]] == ["jq"] * 4 + [None]
 
 
 def test_every_parameter_of_a_block_is_named(draft: Draft) -> None:
     given = ("data_folder", "glob_pattern", "text_key", "limit", "min_doc_words", "exclusion_writer", "dup_line_frac")
-    more = ("top_n_grams", "top_n_grams: 7", "dup_n_grams", "filter_no_terminal_punct", "min_words_per_line", "seed")
+    more = ("top_n_grams", "top_n_grams: 7", "dup_n_grams", "filter_no_terminal_punct", "min_num_sentences", "seed")
     last = ("regex_exp", "n_grams", "hash_config", "input_folder", "remove_ips", "email_replacement", "compression")
     tokens = ("tokenizer_name_or_path", "eos_token", "max_tokens_per_file", "shuffle_documents", "tasks", "logging_dir")
     assert_all_named(draft, [*given, *more, *last, *tokens, "workers", "depends", "filter_function", "LambdaFilter"])
@@ -113,7 +117,7 @@ def test_every_parameter_of_a_block_is_named(draft: Draft) -> None:
 
 def test_what_was_imported_is_built(draft: Draft, tmp_path: Path) -> None:
     corpus = built(draft, tmp_path)
-    assert texts(corpus, "train") == {lines(10), lines(22, 4), lines(35, 5) + "\nmail $gone now, so it ends."}
+    assert texts(corpus, "train") == {lines(10), lines(22, 4), lines(35, 5) + KEPT}
 
 
 def one(block: str, tmp_path: Path, before: str = "") -> Draft:
