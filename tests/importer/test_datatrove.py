@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import jq
 import pytest
 
 from corpus_assets.importer.datatrove.names import LEFT_BLOCKS, ORDER
@@ -227,3 +228,58 @@ def test_samples_and_urls_and_fixed_texts(tmp_path: Path) -> None:
 def test_what_is_no_script_is_refused(script: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=message):
         imported(import_datatrove, tmp_path, {"a.py": script})
+
+
+OFF = ["line_punct_thr=0", "short_line_thr=0", "char_duplicates_ratio=0", "new_line_ratio=0"]
+NO_RANGES = "dup_line_frac=0, dup_line_char_frac=0, top_n_grams=(), dup_n_grams=()"
+
+
+def fineweb(**given: object) -> str:
+    """The block with one rule; the others are off."""
+    off = [one for one in OFF if one.partition("=")[0] not in given]
+    return f"FineWebQualityFilter({', '.join([*off, *(f'{key}={value!r}' for key, value in given.items())])})"
+
+
+@pytest.mark.parametrize(
+    ("block", "dropped", "kept"),
+    [
+        (fineweb(), " \n ", "a"),
+        (fineweb(line_punct_thr=0.5), "a.\nb\nc", "a.\nb?\nc"),
+        (fineweb(line_punct_thr=0.5, line_punct_exclude_zero=True), "a.\nb\nc", "a\nb\nc"),
+        (fineweb(line_punct_thr=0.5, stop_chars=("x", "+")), "a.\nb.", "ax\nb+"),
+        (fineweb(short_line_thr=0.5, short_line_length=2), "ab\nab\nabc", "ab\nabc\nabc"),
+        (fineweb(char_duplicates_ratio=0.2), "abcd\nabcd\nx", "abcd\nab\nab\nxyz1234"),
+        (fineweb(new_line_ratio=0.4), "a\nb\nc", "a b c.\nd"),
+        (f"GopherRepetitionFilter({NO_RANGES}, dup_para_char_frac=0)", "a\n\na\n\n\nb", "a\n\na\n\nb\n\nc"),
+        (f"GopherRepetitionFilter({NO_RANGES}, dup_para_frac=0)", "abc\n\nabc\n\nb", "a\n\na\n\nbcdefgh"),
+        ("C4QualityFilter(min_num_sentences=3)", "One is. Two is?", "One is. Two is? Three"),
+        ("RegexFilter('a+b')", "xaab", "xb"),
+    ],
+)
+def test_an_expression_drops_what_the_block_drops(block: str, dropped: str, kept: str, tmp_path: Path) -> None:
+    expressions = one(block, tmp_path).values["filter"]["exclude"]
+    for text, expected in ((dropped, True), (kept, False)):
+        assert any(jq.compile(one).input_value({"text": text}).first() for one in expressions) == expected, text
+
+
+@pytest.mark.parametrize(
+    ("only", "expected"),
+    [
+        ("min_words_per_line=2", ["ab"]),
+        ("max_word_length=12", ["a long-long-word is é"]),
+        ("filter_javascript=True", ["needs JavaScript é"]),
+        ("filter_policy=True", ["the Cookie Policy é"]),
+        ("remove_citations=True", ["[12]", "[citation needed]"]),
+    ],
+)
+def test_an_expression_finds_what_the_block_removes(only: str, expected: list[str], tmp_path: Path) -> None:
+    off = {"min_words_per_line": -1, "max_word_length": -1, "min_num_sentences": -1}
+    off |= dict.fromkeys(("filter_javascript", "filter_policy", "remove_citations", "filter_no_terminal_punct"), False)
+    given = [f"{key}={value}" for key, value in off.items() if not only.startswith(key)]
+    draft = one(f"C4QualityFilter({', '.join([only, *given])})", tmp_path)
+    (replaced,) = draft.values["filter"]["span_replacement"]
+    text = (
+        "é first [12] line\nab\n\na long-long-word is é\nneeds JavaScript é\nthe Cookie Policy é\nso [citation needed]"
+    )
+    spans = jq.compile(replaced["span"]).input_value({"text": text}).first()
+    assert [text[start:end] for start, end, _ in spans] == expected
