@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+from corpus_assets.cli.beginning.arguments import init
+from corpus_assets.cli.hub import arguments as hub
 from corpus_assets.cli.importing.arguments import imports
 from corpus_assets.cli.megatron.arguments import megatron_cache
 from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption, SetOption
@@ -57,6 +59,9 @@ def _corpus(
     ] = False,
 ) -> None:
     del version  # Its callback has printed it.
+
+
+app.command()(init)
 
 
 @app.command()
@@ -181,6 +186,7 @@ def config(
 
 for question in (questions.show, questions.packing, questions.trace, questions.why, questions.diff, questions.tokens):
     app.command()(question)
+app.command()(questions.sql)
 app.command("check-windows")(questions.check_windows)
 app.command("megatron-cache")(megatron_cache)
 
@@ -222,6 +228,10 @@ def copy(
     from corpus_assets.cli.copy import run
 
     raise typer.Exit(run(config, root, only, changes or [], jobs, as_json=as_json))
+
+
+app.command()(hub.publish)
+app.command()(hub.pull)
 
 
 @app.command()
