@@ -58,7 +58,8 @@ words, from normalized documents to attributes.
 `python -m benchmarks.text_index` searches forty phrases of five words in generated documents, with the index of texts
 (`search_index: true`) and, for three of them, without; every file is in the page cache. Larger corpora were not
 measured. The time grows with the number of blocks, so a straight line through both sizes estimates it for more: for
-10 GB a median of about 0.6 seconds. The worst ones are phrases of frequent words, of which many blocks have all runs. The machine worked for others too.
+10 GB a median of about 0.6 seconds. The worst ones are phrases of frequent words, of which many blocks have all runs.
+The machine worked for others too.
 
 {text_index}
 
