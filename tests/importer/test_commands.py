@@ -13,7 +13,7 @@ INPUTS = {
     "dolma": ("tag.yaml", "documents: [d/documents/*.gz]\ntaggers: [c4_v1]\ncolour: blue\n", []),
     "cerebras": (
         "a.yaml",
-        "setup: {input_dir: raw, colour: 1}\nprocessing: {tokenizer_type: GPT2Tokenizer, vocab_file: v, encoder_file: e}\n",
+        "setup: {input_dir: raw, colour: 1}\nprocessing: {tokenizer_type: GPT2Tokenizer, vocab_file: v}\n",
         ["--mode", "LMData_VSL"],
     ),
     "amber": (
