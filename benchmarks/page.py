@@ -194,6 +194,13 @@ file is read twice.
 
 {raw_places}
 
+## Compressed raw files
+
+`python -m benchmarks.packings` reads the same documents, as JSON lines in every compression, as parquet and as Arrow
+streams, from memory to documents. Two sizes separate the rate from the fixed cost. A `ratio` is over gzip.
+
+{packings}
+
 ## The driver
 
 `python -m benchmarks.driver` builds corpora of shards of ten short documents with two workers and measures the process

@@ -36,6 +36,7 @@ from benchmarks import (
     materialize_all,
     megatron_cache,
     minhash,
+    packings,
     plan,
     raw_places,
     sensor,
@@ -145,6 +146,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "digests": lambda quick: {"digests": table(digests.measure(quick))},
     "raw_places": lambda quick: {
         "raw_places": table(raw_places.measure(raw_places.QUICK_MEGABYTES if quick else raw_places.MEGABYTES))
+    },
+    "packings": lambda quick: {
+        "packings": table(packings.measure(packings.QUICK_MEGABYTES if quick else packings.MEGABYTES))
     },
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},

@@ -30,6 +30,7 @@ from corpus_assets.report.assets import report_stages
 from corpus_assets.split.assets import STAGES as SPLIT
 from corpus_assets.streams.assets import stream_stages
 from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, with_takedown
+from corpus_assets.text_index.assets import SEARCH_INDEX
 from corpus_assets.tokenize.assets import token_stages
 from resources.documents.row_rule import RuleSet
 from resources.documents.tagger import Tagger
@@ -79,6 +80,7 @@ def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[
     yield from with_takedown(NORMALIZED_DOCUMENTS) if config.remove else [NORMALIZED_DOCUMENTS]
     benchmarks = [benchmark.model_dump() for benchmark in config.benchmarks]
     yield from (*item_stages(benchmarks), *contamination_stages(benchmarks))
+    yield from [SEARCH_INDEX] if config.search_index else ()
     yield from described
     yield from filters
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)

@@ -34,7 +34,12 @@ describe these objects.
 PURPOSES = {
     "doctor": "check that this machine can build the corpus",
     "sample": "get raw files to try everything with",
-    "import dolma": "start from configurations of the Dolma toolkit",
+    "init": "write the first corpus.yaml for raw files of your own",
+    "import dolma": "start from configurations or command lines of the Dolma toolkit",
+    "import cerebras": "start from configurations of Cerebras' preprocessing",
+    "import amber": "start from command lines of LLM360's amber-data-prep",
+    "import slimpajama": "start from command lines of SlimPajama",
+    "import datatrove": "start from a script of datatrove",
     "plan": "see what a build would compute, and why; try a change with `--set`",
     "config": "see what the configuration is, or with `--changed` what of it differs from the defaults",
     "estimate": "know time, disk and memory of a build before it starts",
@@ -53,6 +58,8 @@ PURPOSES = {
     "verify": "find damaged files, or prove that a document is gone",
     "clean": "remove files that nothing needs any more",
     "copy": "copy the corpus to another store",
+    "publish": "publish the corpus on the Hugging Face hub",
+    "pull": "get a dataset of the hub into a folder, every file compared with its digest",
 }
 """What each command is for, in the order in which most people need them."""
 
@@ -109,6 +116,10 @@ With `--absent LIST --json`: `{"entries", "searched", "texts", "token_rows", "sh
 [{"partition", "file", "row", "id", "named", "tokens"}], "unproven": [...]}` ([takedown.md](takedown.md)).""",
     "copy": """With `--json`: `{"from", "to", "copied", "already_there", "gone", "files", "bytes", "removed", "errors":
 [...]}` ([copying.md](copying.md)).""",
+    "publish": """With `--json`: `{"to", "commit", "sent", "removed", "kept", "bytes", "has_changes"}`. `commit` is that
+of the branch afterwards; without changes none is made ([publishing.md](publishing.md)).""",
+    "pull": """With `--json`: `{"from", "to", "commit", "files", "fetched", "bytes"}`. `fetched` and `bytes` count what
+came now ([publishing.md](publishing.md#what-is-pulled)).""",
     "show": """`corpus show ASSET --row 5 --row 100-120` prints these rows of every file of documents, attributes or
 token rows; of arrays if there are no others. Rows count from 0 in each file; they are printed in order, each once. For
 documents, token rows and arrays nothing else is read; other files of lines have no index and are read from the start.

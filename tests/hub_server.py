@@ -14,9 +14,11 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
 
+from tests import hub_writes
+from tests.hub_writes import Writes, is_large, written
 from tests.web_server import Site, serving
 
-REPOSITORY = "org/name"
+REPOSITORY = hub_writes.REPOSITORY
 TOKEN = "hf_of_nobody"
 PAGE = 3
 
@@ -26,7 +28,8 @@ class Hub:
     """The hub: commits are folders of the site that holds the content, branches lead to them.
 
     asked: how often each kind of request came. tokens: what came as authorization, here and where content lies. status:
-    what every request is answered with, if it is not None. silent: whether it takes requests and answers none.
+    what every request is answered with, if it is not None. silent: whether it takes requests and answers none. writes:
+    what it allows to be written, and what was.
     """
 
     content: Site
@@ -37,6 +40,7 @@ class Hub:
     status: int | None = None
     is_private: bool = False
     silent: bool = False
+    writes: Writes = field(default_factory=Writes)
 
     def commit(self, files: dict[str, bytes], branch: str = "main") -> str:
         """Makes a commit of some files, and returns its id."""
@@ -47,6 +51,11 @@ class Hub:
             place.write_bytes(raw)
         self.branches[branch] = name
         return name
+
+    def files(self, branch: str = "main") -> dict[str, bytes]:
+        """Returns the content of all files of a branch."""
+        top = self.content.folder / self.branches[branch]
+        return {str(path.relative_to(top)): path.read_bytes() for path in sorted(top.rglob("*")) if path.is_file()}
 
     def tree(self, commit: str, below: str) -> list[dict[str, Any]]:
         """Returns what the API says of the files of a commit."""
@@ -60,8 +69,10 @@ def _sha(raw: bytes) -> str:
 
 
 def _entry(path: str, raw: bytes) -> dict[str, Any]:
-    entry: dict[str, Any] = {"type": "file", "path": path, "size": len(raw), "oid": hashlib.sha1(raw).hexdigest()}
-    return entry | ({"lfs": {"oid": _sha(raw), "size": len(raw), "pointerSize": 130}} if len(raw) > 1000 else {})
+    blob = hashlib.sha1(b"blob %d\0" % len(raw) + raw).hexdigest()
+    entry: dict[str, Any] = {"type": "file", "path": path, "size": len(raw), "oid": blob}
+    large = {"lfs": {"oid": _sha(raw), "size": len(raw), "pointerSize": 130}}
+    return entry | (large if is_large(path, len(raw)) else {})
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -81,12 +92,24 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self) -> None:
-        self._answered("")
+        self._answered(b"")
 
     def do_POST(self) -> None:
-        self._answered(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self._answered(b"".join(self._body()))
 
-    def _answered(self, form: str) -> None:
+    def _body(self) -> Iterator[bytes]:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            yield self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            return
+        while size := int(self.rfile.readline(), 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+
+    def do_PUT(self) -> None:
+        self.do_POST()
+
+    def _answered(self, body: bytes) -> None:
         hub, parts = self.hub, urlsplit(self.path)
         hub.tokens.add(self.headers.get("Authorization"))
         api, resolve = f"/api/datasets/{REPOSITORY}/", f"/datasets/{REPOSITORY}/resolve/"
@@ -95,7 +118,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = not self.rfile.read(1)  # Until the client has enough.
         elif hub.status is not None:
             self._answer({"error": "fault"}, hub.status)
-        elif not path.startswith((api, resolve)) or (hub.is_private and not self.headers.get("Authorization")):
+        elif (reply := written(hub, self.command, self.path, body)) is not None:
+            self._answer(reply.value, reply.status, **reply.headers)
+        elif (
+            not hub.branches
+            or not path.startswith((api, resolve))
+            or (hub.is_private and not self.headers.get("Authorization"))
+        ):
             self._answer({"error": "Repository not found"}, 401, X_Error_Code="RepoNotFound")
         elif path.startswith(resolve):
             hub.asked["resolve"] += 1
@@ -103,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             kind, _, rest = path.removeprefix(api).partition("/")
             hub.asked[kind] += 1
-            self._described(kind, unquote(rest), parse_qs(parts.query), parse_qs(form))
+            self._described(kind, unquote(rest), parse_qs(parts.query), parse_qs(body.decode()))
 
     def _described(self, kind: str, rest: str, query: dict[str, list[str]], form: dict[str, list[str]]) -> None:
         hub = self.hub

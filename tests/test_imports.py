@@ -65,7 +65,7 @@ FROM_NEIGHBOURS = {
         )
     ),
     "takedown": (
-        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "takedown")),
+        *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "rows.json_values", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
     "report": ("corpus_assets.html.",),

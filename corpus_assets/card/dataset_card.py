@@ -1,21 +1,22 @@
 """The dataset card of the Hugging Face hub: Markdown with a YAML head (https://huggingface.co/docs/hub/datasets-cards)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import dropwhile
 from typing import Any
 
 import yaml
 
-from corpus_assets.card.facts import Facts, Written
+from corpus_assets.card.facts import Facts, FileFacts, Written
 from corpus_assets.numbers import count, share, size
 
 _SIZES = ((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M"), (1e7, "1M<n<10M"))
 _LARGER = ((1e8, "10M<n<100M"), (1e9, "100M<n<1B"), (1e10, "1B<n<10B"), (1e11, "10B<n<100B"), (1e12, "100B<n<1T"))
+_TABLE = "| files | format | split | files | rows | tokens |"
 
 
 def dataset_card(facts: Facts, said: Written) -> str:
     """Returns the card; facts that only a person can state are marked, and noted in `said`."""
-    head = yaml.safe_dump(_head(facts), sort_keys=False, allow_unicode=True, width=100)
-    return f"---\n{head}---\n\n" + "\n".join(_body(facts, said)) + "\n"
+    return f"---\n{_yaml(_head(facts))}---\n\n" + "\n".join(_body(facts, said)) + "\n"
 
 
 def _head(facts: Facts) -> dict[str, Any]:
@@ -66,11 +67,7 @@ def _body(facts: Facts, said: Written) -> Iterator[str]:
         more = f" and {len(source.licences) - 5} more" if len(source.licences) > 5 else ""
         numbers = (count(source.documents), size(source.text_bytes), count(source.tokens), share(part))
         yield f"| {source.name} | {' | '.join(numbers)} | {licences}{more} |"
-    yield from ("", "| files | format | split | files | rows | tokens |", "|---|---|---|---:|---:|---:|")
-    for files in facts.files:
-        counts = (count(files.files), count(files.rows), count(files.tokens))
-        yield f"| `{files.pattern}` | {files.kind} | {files.split or '–'} | {' | '.join(counts)} |"
-    yield from ("", "## How it was made", "")
+    yield from ("", *_table(facts.files), "", "## How it was made", "")
     yield from (f"{number}. {step}" for number, step in enumerate(facts.steps, 1))
     yield from (
         "",
@@ -88,6 +85,32 @@ def _body(facts: Facts, said: Written) -> Iterator[str]:
     yield from _licences(facts)
     yield from ("", "## Citation", "", said("citation", "how to cite it"), "", "## Contact", "")
     yield said("contact", "whom to write to about a text in the corpus")
+
+
+def _table(files: Iterable[FileFacts]) -> Iterator[str]:
+    yield from (_TABLE, "|---|---|---|---:|---:|---:|")
+    for one in files:
+        counts = (count(one.files), count(one.rows), count(one.tokens))
+        yield f"| `{one.pattern}` | {one.kind} | {one.split or '–'} | {' | '.join(counts)} |"
+
+
+def published_card(card: str, files: Iterable[FileFacts], splits: Mapping[str, str]) -> str:
+    """Returns a card for a repository that holds these files and no others of the corpus.
+
+    splits: the pattern of the files of each split that `load_dataset` can read. Without one the hub shows no rows.
+    """
+    _, head, body = card.split("---\n", 2)
+    given = {key: value for key, value in yaml.safe_load(head).items() if key != "configs"}
+    data_files = [{"split": split, "path": pattern} for split, pattern in splits.items()]
+    shown = {"configs": [{"config_name": "default", "data_files": data_files}]} if splits else {"viewer": False}
+    before, _, rest = body.partition(f"{_TABLE}\n")
+    lines = rest.splitlines(keepends=True)
+    after = "".join(dropwhile(lambda line: line.startswith("|"), lines))
+    return f"---\n{_yaml({**given, **shown})}---\n{before}" + "\n".join(_table(files)) + f"\n{after}"
+
+
+def _yaml(head: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(dict(head), sort_keys=False, allow_unicode=True, width=100)
 
 
 def _origin(facts: Facts, said: Written, name: str) -> str:

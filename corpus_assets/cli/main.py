@@ -12,6 +12,9 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+from corpus_assets.cli.beginning.arguments import init
+from corpus_assets.cli.hub import arguments as hub
+from corpus_assets.cli.importing.arguments import imports
 from corpus_assets.cli.megatron.arguments import megatron_cache
 from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption, SetOption
 from corpus_assets.cli.questions import arguments as questions
@@ -40,7 +43,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-imports = typer.Typer(help="Turn configurations of other systems into a corpus.yaml.", no_args_is_help=True)
 app.add_typer(imports, name="import")
 
 
@@ -57,6 +59,9 @@ def _corpus(
     ] = False,
 ) -> None:
     del version  # Its callback has printed it.
+
+
+app.command()(init)
 
 
 @app.command()
@@ -224,6 +229,10 @@ def copy(
     raise typer.Exit(run(config, root, only, changes or [], jobs, as_json=as_json))
 
 
+app.command()(hub.publish)
+app.command()(hub.pull)
+
+
 @app.command()
 def sample(
     folder: Annotated[Path, typer.Argument(help="Where to write it.")],
@@ -246,20 +255,6 @@ def docs(
     from corpus_assets.cli.pages import run
 
     run(page)
-
-
-@imports.command("dolma")
-def import_dolma(
-    configs: Annotated[list[Path], typer.Argument(help="Configurations of dolma tag, dedupe or mix.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The corpus.yaml to write; by default standard output.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-) -> None:
-    """Convert configurations of the Dolma toolkit to one corpus.yaml, and list what could not be converted."""
-    from corpus_assets.cli.import_dolma import run
-
-    run(configs, output, force=force)
 
 
 @app.command()

@@ -48,6 +48,11 @@ class CorpusConfig(Section):
     remove: Remove | None = Field(None, description="documents that must not be in any output; by default none")
     normalize: Normalize = Normalize()
     short_documents: ShortDocuments = ShortDocuments()
+    search_index: bool = Field(
+        False,
+        description="write an index of all texts, an eighth of their size, with which the viewer and programs find a "
+        "phrase without reading them (docs/viewer.md)",
+    )
     attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
     taggers: Annotated[list[str], MODULE] = Field(
         default=[], description="modules with taggers of your own (docs/attributes.md)"

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from corpus_assets.config.section import Section
+from corpus_assets.config.naming import METADATA_KEY
+from corpus_assets.config.section import Bytes, Section
 
 Format = Literal[
     "auto",
@@ -14,6 +15,7 @@ Format = Literal[
     "jsonl.zst",
     "jsonl.zst.tar",
     "parquet",
+    "arrow",
     "txt",
     "txt_list",
     "csv",
@@ -33,6 +35,40 @@ Extractor = Annotated[
     Literal["resiliparse", "trafilatura"] | None,
     Field(description="library that extracts the main text of HTML in WARC files (docs/inputs.md)"),
 ]
+
+LargestWindow = Annotated[
+    Bytes,
+    Field(
+        ge=1 << 27,
+        le=1 << 31,
+        description="zstd and xz files that need a larger window to be decompressed are bad; it is memory of one open "
+        "file (`zstd --long=31` needs `2 GiB`)",
+    ),
+]
+"""The largest window of a compressed file."""
+DEFAULT_WINDOW = 1 << 27
+
+Key = Annotated[str, Field(min_length=1)]
+
+
+def _how_many(value: Any) -> str:
+    return "many" if isinstance(value, list) else "one"
+
+
+Keys = Annotated[
+    Annotated[Key, Tag("one")] | Annotated[list[Key], Field(min_length=1), Tag("many")], Discriminator(_how_many)
+]
+"""A key of a row, or several. Dots lead into objects, unless a row has a key with these dots."""
+
+MetadataKeys = Annotated[
+    list[Key] | None,
+    METADATA_KEY,
+    Field(description="keys of the metadata that are kept, such as `[url, crawl.date]`; by default all"),
+]
+TextSeparator = Annotated[
+    str, Field(description="what stands between the texts of several keys, and of a list of strings")
+]
+BLANK_LINE = "\n\n"
 
 _LINE_ENDS = "\r\n"
 
@@ -83,3 +119,8 @@ def given_options(csv: dict[str, Any], extractor: str | None) -> dict[str, Any]:
     usual = Csv().model_dump()
     own = {f"csv.{key}": value for key, value in csv.items() if value != usual[key]}
     return own | ({"extractor": extractor} if extractor else {})
+
+
+def several(keys: str | list[str]) -> tuple[str, ...]:
+    """Returns the keys of `Keys`."""
+    return (keys,) if isinstance(keys, str) else tuple(keys)

@@ -5,7 +5,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
-from corpus_assets.config.file_formats import Csv, Extractor, Format
+from corpus_assets.config.file_formats import (
+    BLANK_LINE,
+    DEFAULT_WINDOW,
+    Csv,
+    Extractor,
+    Format,
+    Keys,
+    LargestWindow,
+    MetadataKeys,
+    TextSeparator,
+    several,
+)
 from corpus_assets.config.naming import ATTRIBUTE, FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
@@ -76,8 +87,13 @@ class Source(Section):
     )
     csv: Csv = Csv()
     extractor: Extractor = None
-    text_key: Annotated[str, ROW_KEY] = Field("text", description="key or column that holds the text")
-    id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
+    text_key: Annotated[Keys, ROW_KEY] = Field(
+        "text",
+        description="key or column that holds the text; dots lead into objects, and the texts of a list of keys are "
+        "joined by `text_separator` (docs/inputs.md)",
+    )
+    text_separator: TextSeparator = BLANK_LINE
+    id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id; dots lead into objects")
     ids: Literal["auto", "given", "derived"] = Field(
         "auto",
         description="`given`: a row without an id is bad; `derived`: made from source, file and row; `auto`: as "
@@ -86,6 +102,7 @@ class Source(Section):
     metadata_key: Annotated[str | None, ROW_KEY] = Field(
         None, description="key that holds the metadata object; by default `metadata`, else `meta`"
     )
+    metadata_keys: MetadataKeys = None
     on_bad_row: Literal["skip", "fail"] = Field("skip", description="skip and count a bad row, or fail its shard")
     on_bad_file: Literal["fail", "skip"] = Field(
         "fail", description="fail a shard whose file cannot be read, or continue without it and count it"
@@ -103,6 +120,7 @@ class Source(Section):
     )
     holdout: Holdout | None = Field(None, description="overrides `split.holdout` for this source")
     longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
+    largest_window: LargestWindow = DEFAULT_WINDOW
     licence: str | None = Field(None, description="licence of the texts, for the record and for `licences.allow`")
     licence_key: Annotated[str | None, METADATA_KEY] = Field(
         None,
@@ -125,7 +143,7 @@ class Source(Section):
         require_object_store(self.location, self.s3)
         if self.ids == "given" and self.format in ("txt", "txt_list"):
             raise ValueError(f"ids: given cannot be with format {self.format}, which has no ids; valid: auto, derived")
-        keys = [key for key in (self.text_key, self.id_key, self.metadata_key) if key is not None]
+        keys = [key for key in (*several(self.text_key), self.id_key, self.metadata_key) if key is not None]
         if len(set(keys)) < len(keys):
             raise ValueError(f"text_key, id_key and metadata_key must differ; received {', '.join(map(repr, keys))}")
         return self

@@ -19,6 +19,7 @@ from corpus_assets.dedup.clusters.worst import WORST, Worst, losses
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Edges, Numbering, ShardMarks, removal_rows
 from corpus_assets.dedup.documents.places import Places
+from corpus_assets.dedup.documents.repeated_ids import REPEATED_IDS, repeated_ids
 from corpus_assets.dedup.shared import (
     LOSSES,
     ORDER,
@@ -55,6 +56,8 @@ def components(task: Task) -> None:
     examined = report["examined"]
     task.count(suspicious_clusters=sum(examined.values()), split_clusters=examined["split"])
     task.count(documents_kept_by_splits=worst.moved, unexamined_clusters=examined["not examined"])
+    if repeated := repeated_ids(documents, task.memory // 4, task.scratch):
+        task.count(**{REPEATED_IDS: repeated})
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
 
 

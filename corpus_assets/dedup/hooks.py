@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from corpus_assets.dedup import compiled
 from corpus_assets.dedup.clusters.worst import MIN_JUDGED, broken_floors
+from corpus_assets.dedup.documents.repeated_ids import REPEATED_IDS
 from corpus_assets.dedup.shared import (
     FEATURELESS,
     LEFT_OUT,
@@ -115,13 +116,20 @@ class ComponentsHooks(OrderedHooks):
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
-        """Yields the sources that lose more than allowed but have too few documents to stop a build."""
+        """Yields the sources that lose more than allowed but have too few documents to stop a build.
+
+        Also those of which several files have the same ids.
+        """
         allowed = settings["dedup"]["max_loss"]
         for partition in partitions:
             for source, loss in partition.counters(LOSSES)["sources"].items():
                 if loss["documents"] < MIN_JUDGED and loss["removed"] > allowed * loss["documents"]:
                     removed, documents = f"{loss['removed']:,}", f"{loss['documents']:,}"
                     yield f"source {source}: {removed} of {documents} documents are duplicates of others"
+            for source, ids in partition.record.statistics.get(REPEATED_IDS, {}).items():
+                repeated, documents = f"{ids['repeated']:,}", f"{ids['documents']:,}"
+                said = f"{repeated} of {documents} documents have an id that an earlier of its files has"
+                yield f"source {source}: {said}"
 
 
 def _sketches_cannot_say(settings: Values) -> bool:

@@ -89,11 +89,11 @@ def html(found: Difference) -> str:
         style=inline(STYLE),
         script=inline(SCRIPT),
         found=found,
-        sections=_cut(list(sections(found))),
+        sections=cut(list(sections(found))),
     )
 
 
-def _cut(given: Sequence[Section]) -> list[Section]:
+def cut(given: Sequence[Section]) -> list[Section]:
     """Returns tables with their first rows alone, and how many more there are."""
     return [
         one._replace(rows=one.rows[:SHOWN], note=f"and {len(one.rows) - SHOWN:,} more, which --json has")

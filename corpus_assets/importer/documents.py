@@ -32,7 +32,7 @@ def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path)
             why = f"{pattern!r}: a glob has `*`, `?` and `**` here; write out what is in brackets"
             draft.leave(f"{key}.{place}", why)
             continue
-        location, glob = _divided(pattern)
+        location, glob = divided(pattern)
         name = _add(draft, os.path.relpath(Path(location).absolute(), folder.absolute()), location, glob)
         if glob not in (known := found.setdefault(name, [])):
             known.append(glob)
@@ -61,7 +61,7 @@ def _listed(glob: str | list[str]) -> list[str]:
     return [glob] if isinstance(glob, str) else glob
 
 
-def _divided(pattern: str) -> tuple[str, str]:
+def divided(pattern: str) -> tuple[str, str]:
     """Splits a pattern into its folder, up to a component `documents` or the first with a glob, and the rest."""
     parts = Path(pattern).parts
     fixed = next((place for place, part in enumerate(parts) if _GLOB.search(part)), len(parts))

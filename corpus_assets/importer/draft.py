@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 LONGEST_NAME = 48
@@ -19,6 +20,13 @@ class GivenStream(NamedTuple):
     attributes: list[str]
     whole: bool
     """Whether files are put together."""
+
+
+class GivenTokens(NamedTuple):
+    """Values of a `tokens` configuration by their full key, and the folder of the new corpus.yaml."""
+
+    values: Mapping[str, Any]
+    folder: Path
 
 
 @dataclass
@@ -40,6 +48,8 @@ class Draft:
     """Plain values of a corpus.yaml, with notes for the user and for later configurations."""
 
     values: dict[str, Any] = field(default_factory=dict)
+    taken: dict[str, str] = field(default_factory=dict)
+    """Keys of corpus.yaml that hold what was imported, by the key of the other configuration."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Reasons why keys were not imported, by the key of the other configuration."""
     to_do: list[str] = field(default_factory=list)
@@ -48,10 +58,22 @@ class Draft:
     """Filters of dedupers, by their files."""
     streams: list[GivenStream] = field(default_factory=list)
     """Streams of all mixes."""
+    tokens: list[GivenTokens] = field(default_factory=list)
+    """All configurations of `tokens`."""
     read: list[tuple[str, dict[str, Any], dict[str, list[str]]]] = field(default_factory=list)
     """Section and entry of each reader of documents, with the patterns of its documents by source."""
     experiments: dict[str, list[str]] = field(default_factory=dict)
     """Names of dedupers, by their name in Dolma; several may share one."""
+
+    def take(self, key: str, ours: str) -> None:
+        """Records which key of corpus.yaml holds what a key says; those of several files are joined."""
+        known = self.taken.get(key, ours)
+        self.taken[key] = known if ours in known else f"{known}, {ours}"
+
+    def remind(self, step: str) -> None:
+        """Records a step for the user once."""
+        if step not in self.to_do:
+            self.to_do.append(step)
 
     def leave(self, key: str, why: str) -> None:
         """Records why a key was not imported; the reasons of several files are joined."""

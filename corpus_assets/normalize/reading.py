@@ -6,6 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from corpus_assets.config.file_formats import BLANK_LINE
 from corpus_assets.config.text_fixes import TextFixes
 from corpus_assets.normalize.text import normalizer
 from corpus_assets.raw.bad_rows import Gaps, good_rows
@@ -98,13 +99,16 @@ def all_rows(
     counts: gets numbers about the rows.
     """
     bytes_of = opened or shard
+    text_key, kept = parameters["source.text_key"], parameters.get("source.metadata_keys")
     rules = RowRules(
         source=shard.source,
         format=parameters["source.format"],
-        text_key=parameters["source.text_key"],
+        text_key=text_key if isinstance(text_key, str) else tuple(text_key),
         id_key=parameters["source.id_key"],
         ids=parameters["source.ids"],
         metadata_key=parameters["source.metadata_key"],
+        metadata_keys=None if kept is None else tuple(kept),
+        separator=parameters.get("source.text_separator", BLANK_LINE),
         options=format_options(parameters, "source"),
         lone_surrogates="keep" if parameters["normalize.method"] == "ftfy" else "refuse",
         loose_texts=_TEXTS in parameters,

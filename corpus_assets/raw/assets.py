@@ -153,6 +153,9 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
 _NO_CONTENT = {
     "csv",
     "extractor",
+    "largest_window",
+    "metadata_keys",
+    "text_separator",
     "sample",
     "location",
     "s3",

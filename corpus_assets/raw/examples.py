@@ -7,6 +7,7 @@ from numbers import Number
 from typing import Any, Final, Literal
 
 import msgspec
+from typing_extensions import override
 
 from corpus_assets.config.datasets.files import Files, Shape
 from corpus_assets.config.datasets.modes import SECTIONS
@@ -23,6 +24,7 @@ from corpus_assets.raw.rows.json_values import (
     holds_objects,
     is_zero,
     kind_of,
+    lift,
     messages_value,
     names,
     text_value,
@@ -73,9 +75,15 @@ class ExampleRules(SourceRules):
         return self.files.keys(self.shape)
 
     @property
+    @override
+    def content_keys(self) -> tuple[str, ...]:
+        return self.keys
+
+    @property
     def columns(self) -> Collection[str] | None:
         """Returns the columns of a table that are read; None is all, since others become metadata."""
-        return None
+        others = self.metadata_columns
+        return None if others is None else {*self.keys, self.id_key, *others}
 
     @property
     def as_python(self) -> bool:
@@ -86,7 +94,7 @@ class ExampleRules(SourceRules):
     def required(self) -> list[tuple[str, ...]]:
         """Returns groups of columns; a table needs one of each group."""
         if self.shape not in ("pair", "exchange", "preference"):
-            return [(key,) for key in self.keys]
+            return [self.keys]
         prompt = self.files.prompt_keys
         others: list[tuple[str, ...]] = [(key,) for key in self.keys[len(prompt) :]]
         return [prompt, *others] if self.shape != "preference" else others
@@ -98,13 +106,15 @@ def rules_of(mode: str, source: str, options: Mapping[str, Any], how: FormatOpti
     options: its section `input`. how: the options of formats.
     """
     section, files = SECTIONS.get(mode), Files.model_construct(None, **options)
-    shape = shape_read(mode, files)
+    shape, kept = shape_read(mode, files), options.get("metadata_keys")
     return ExampleRules(
         source,
         files.format,
         files.id_key,
         files.ids,
         options=how,
+        metadata_keys=None if kept is None else tuple(kept),
+        separator=options.get("text_separator", BLANK_LINE),
         seen=of_dataset(source, options, shape),
         shape=shape,
         files=files,
@@ -129,7 +139,7 @@ def read_examples(file: RawFile, rules: ExampleRules, limits: Limits = DEFAULT_L
     text; a text file is one text, and a `BadFileError` in another shape; bare strings of a `json.gz` are stripped.
     Everything else in a row goes to its metadata.
     """
-    strips = resolve_format(file.name, rules.format) == "json.gz"
+    strips = resolve_format(file.name, rules.format).rows == "json"
     new_reader = partial(ExampleReader, rules, limits, strips=strips)
     yield from read_rows(file, rules.format, limits, new_reader, bare_strings=True, options=rules.options)
 
@@ -159,7 +169,9 @@ class ExampleReader:
             if bare_strings and self._rules.shape == "text" and line.lstrip().startswith(b'"'):
                 text = STRING.decode(line)
                 return self._text(text.strip() if self._strips else text, place, keep=self._strips)
-            return self._example(OBJECT.decode(line), place)
+            fields = OBJECT.decode(line)
+            lift(fields, self._names.nested)
+            return self._example(fields, place)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             raise decode_error(line, fault) from None
 
@@ -282,7 +294,8 @@ class ExampleReader:
         as_python = self._rules.as_python
         given = {key: fields[key] for key in keys if key in fields and not (as_python and is_zero(fields[key]))}
         texts = (text_value(raw, name, f"key {key!r}", as_python=as_python) for key, raw in given.items())
-        return BLANK_LINE.join(text for text in texts if text) or None
+        separator = self._rules.separator if self._rules.shape == "text" else BLANK_LINE
+        return separator.join(text for text in texts if text) or None
 
 
 def holds_string(fields: Fields, keys: Sequence[str]) -> bool:

@@ -7,7 +7,9 @@ from typing import Any
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.config.datasets.modes import SECTIONS
 from corpus_assets.token_files.registry import FORMATS
-from resources.shards.listing import SUFFIXES, SourceFolder
+from resources.raw_places.data_suffixes import SUFFIXES
+from resources.shard_names import CUT_SUFFIXES
+from resources.shards.listing import SourceFolder
 from resources.stage.settings import Settings
 from resources.storage.s3.client import S3Settings
 
@@ -46,10 +48,9 @@ def _not_cerebras(dataset: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """
     if dataset.get("compat") != "cerebras":
         return
-    for suffix in SUFFIXES:
-        if suffix.startswith((".csv", ".tsv", ".warc")):
-            kind = suffix.removeprefix(".")
-            yield suffix, f"passed over, as Cerebras reads no {suffix}; `input.format: {kind}` and a `glob` read it"
+    for suffix, (rows, _) in SUFFIXES.items():
+        if suffix not in CUT_SUFFIXES or rows in ("csv", "tsv", "warc", "warc.wet"):
+            yield suffix, f"passed over, as Cerebras reads no {suffix}; `input.format: {rows}` and a `glob` read it"
     shape = SECTIONS[dataset["mode"]].shape_in(Files.model_construct(None, **dataset["input"]))
     if shape != "text":
         yield ".txt", f"passed over: a text file holds no {shape}, and Cerebras makes nothing of it"

@@ -1,4 +1,4 @@
-"""The options of CSV and WARC as parameters of a stage.
+"""The options of formats and compressions as parameters of a stage.
 
 They exist only if a source sets them, so that records from before an option existed stay fresh.
 """
@@ -6,15 +6,39 @@ They exist only if a source sets them, so that records from before an option exi
 from collections.abc import Mapping
 from typing import Any
 
-from corpus_assets.config.file_formats import given_options
+from corpus_assets.config.file_formats import BLANK_LINE, given_options
 from corpus_assets.raw.rows.rules import FormatOptions
 from corpus_assets.raw.web.extractors import extractor_version
+from resources.formats.codecs import ZSTD_WINDOW_BYTES
 
 _EXTRACTOR = "extractor"
 _SAMPLE = "sample"
+_WINDOW = "largest_window"
+_METADATA_KEYS = "metadata_keys"
+_SEPARATOR = "text_separator"
+_KEYS = (
+    *("text_key", "id_key", "metadata_key", "prompt_key", "completion_key", "messages_key", "chosen_key"),
+    *("rejected_key", "role_key", "content_key"),
+)
+_DOTS = 1
+"""How keys with dots are read, for records from before they led into objects."""
 _WEB = "web"
 _READING = 2
 """How web crawls are read. Since 2: labels, prescan and decoders of the WHATWG, guessed charsets, no binary files."""
+
+
+def key_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns how keys are read, as far as a section says more than one key without dots for each value.
+
+    values: the section of corpus.yaml. Dots have led into objects since `_DOTS`.
+    """
+    given = {name: values[name] for name in (_METADATA_KEYS,) if values.get(name) is not None}
+    if values.get(_SEPARATOR, BLANK_LINE) != BLANK_LINE:
+        given[_SEPARATOR] = values[_SEPARATOR]
+    named = (values.get(name) or () for name in _KEYS)
+    if any("." in key for keys in named for key in ([keys] if isinstance(keys, str) else keys)):
+        given["dots"] = _DOTS
+    return given
 
 
 def says_web(values: Mapping[str, Any]) -> bool:
@@ -29,7 +53,9 @@ def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     The extractor has its version; in a sample of a corpus its share is included. values: the section of corpus.yaml.
     `ConfigError` names the extra of an extractor that is not installed.
     """
-    given = given_options(values["csv"], values.get(_EXTRACTOR))
+    given = given_options(values["csv"], values.get(_EXTRACTOR)) | key_options(values)
+    if values[_WINDOW] != ZSTD_WINDOW_BYTES:
+        given[_WINDOW] = values[_WINDOW]
     if says_web(values):
         given[_WEB] = _READING
     if _EXTRACTOR in given:
@@ -48,4 +74,5 @@ def format_options(parameters: Mapping[str, Any], prefix: str) -> FormatOptions:
         columns=None if columns is None else tuple(columns),
         extractor=library.partition(" ")[0] if library else None,
         escape=parameters.get(f"{prefix}.csv.escape"),
+        window=parameters.get(f"{prefix}.{_WINDOW}", ZSTD_WINDOW_BYTES),
     )

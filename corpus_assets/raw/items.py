@@ -24,7 +24,10 @@ from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 GROUP = "contamination"
-_NO_CONTENT = {"csv", "name", "location", "s3", "glob", "max_bad_rows", "may_be_empty", "follow_links", "hidden"}
+_NO_CONTENT = {
+    *("csv", "largest_window", "name", "location", "s3", "glob"),
+    *("max_bad_rows", "may_be_empty", "follow_links", "hidden"),
+}
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ TEXT_OF_DOCUMENT: Final = ("no_text", "text_not_a_string")
 _FORMATS: Final = {
     "tar": (SKIPPED_MEMBER,),
     "parquet": ("bad_value",),
+    "arrow": ("bad_value",),
     "csv": ("bad_quotes", "stray_line_end", "ragged_row", "nul"),
     "tsv": ("bad_quotes", "stray_line_end", "ragged_row", "nul"),
 }

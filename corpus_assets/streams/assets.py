@@ -23,6 +23,7 @@ from corpus_assets.streams.rows import as_raw, packed, stream_line
 from resources.documents.looked_for import LOOKED_FOR, LookedFor, missing, numbers_of
 from resources.documents.row_rule import Row, RuleSet
 from resources.errors import BadFileError
+from resources.formats.codecs import LARGEST_WINDOW_BYTES
 from resources.raw_places.files import printable
 from resources.shards.listing import Shard
 from resources.stage.declaration import Partitioning, Stage, every, same
@@ -113,7 +114,8 @@ def _rows(task: Task, stream: Stream, documents: Partition, attributes: Sequence
     shard = task.shard
     if not stream.raw:
         return rows
-    limits = Limits(line_bytes=task["source.longest_row"])
+    # The documents were read from this file, so its windows are no larger than its source allows.
+    limits = Limits(line_bytes=task["source.longest_row"], window=LARGEST_WINDOW_BYTES)
     lines = json_lines(RawFile(shard.path, task.raw.open, None), task["source.format"], limits)
     return as_raw(rows, lines, shard.label, same_texts=stream.replaces)
 

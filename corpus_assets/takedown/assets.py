@@ -151,6 +151,28 @@ class ListHooks(Hooks):
             pass
 
 
+def _dots(settings: Values) -> Values:
+    """Returns a parameter of keys with dots, for records from before these led into objects."""
+    with_dots = any("." in key for key in settings["remove"]["url_keys"])
+    return {"remove.dots": 1} if with_dots else {}
+
+
+class KeysHooks(DocumentHooks):
+    """The hooks of the keys of documents."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {**super().derived_parameters(settings), **_dots(settings)}
+
+
+class ExampleKeysHooks(ReadingHooks):
+    """The hooks of the keys of examples."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return {**super().derived_parameters(settings), **_dots(settings)}
+
+
 LIST_STAGE, _KEYS, _TAKEDOWN = (
     Stage(
         name=LIST,
@@ -177,7 +199,7 @@ LIST_STAGE, _KEYS, _TAKEDOWN = (
         io="arrays",
         inputs=(same("raw_source"),),
         parameters=(*READING, "remove.url_keys"),
-        hooks=DocumentHooks(),
+        hooks=KeysHooks(),
         kinds=("numpy",),
     ),
     Stage(
@@ -217,7 +239,7 @@ def examples_with_takedown(stages: Iterable[Stage]) -> Iterator[Stage]:
             unit_out="examples",
             inputs=stage.inputs,
             parameters=("remove.url_keys",),
-            hooks=ReadingHooks(name),
+            hooks=ExampleKeysHooks(name),
             shard_set=name,
         )
         compute = partial(takedown, keys_asset=keys)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from corpus_assets.raw.rows.json_values import lift
 from resources.formats.documents import Document
 
 ID, PAIR, URL, DIGEST = "id", "pair", "url", "sha256"
@@ -56,7 +57,7 @@ def keys_of(document: Document, texts: Sequence[str], url_keys: Sequence[str]) -
 
 
 def urls_of(document: Document, url_keys: Sequence[str]) -> Iterator[str]:
-    """Yields the URLs in a document's metadata, in the form in which they are compared."""
+    """Yields the URLs in a document's metadata, in the form in which they are compared; dots lead into objects."""
     fields = _url_fields(document, url_keys)
     for key in url_keys:
         value = bytes(fields.get(key, b""))
@@ -77,8 +78,13 @@ def names_of_metadata(document: Document) -> list[str]:
 
 
 def _url_fields(document: Document, url_keys: Sequence[str]) -> Mapping[str, msgspec.Raw]:
-    """Returns a document's metadata; empty if it certainly has none of the keys, which is cheap to find out."""
+    """Returns a document's metadata, with those of the keys that have dots at its top.
+
+    Empty if it certainly has none of the keys, which is cheap to find out.
+    """
     metadata = bytes(document.metadata)
-    if not any(f'"{key}"'.encode() in metadata or b"\\" in metadata for key in url_keys):
+    if not any(f'{key.rpartition(".")[2]}"'.encode() in metadata or b"\\" in metadata for key in url_keys):
         return {}
-    return _FIELDS.decode(metadata)
+    fields = _FIELDS.decode(metadata)
+    lift(fields, [key for key in url_keys if "." in key])
+    return fields

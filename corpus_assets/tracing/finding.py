@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from corpus_assets.config.selection.takedown import Remove
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.takedown.keys import plain_url, urls_of
 from corpus_assets.tracing.kept_rows import number_before_filter
+from corpus_assets.tracing.likely import likely_rows
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import read_by
 from corpus_assets.tracing.tables import (
@@ -198,7 +200,8 @@ def _by_piece(look: Look, made: Partition, sought: Sought, first: int) -> Iterat
     piece = sought.piece.encode("utf-8", "surrogatepass")
     tables_too = sought.id is not None or sought.digest is not None or sought.id_piece is not None
     known = set(_by_tables(look, made, sought)) if tables_too else None
-    for start, block in _blocks(made, first):
+    likely = likely_rows(look, made, piece)
+    for start, block in _blocks(made, first, likely):
         texts = document_texts(block)
         bounds, last = texts.bounds.tolist(), -1
         characters = texts.characters.tobytes()
@@ -235,9 +238,11 @@ def _by_url(look: Look, made: Partition, url: str, first: int) -> Iterator[tuple
         yield start + len(lines) - 1, None
 
 
-def _blocks(made: Partition, first: int) -> Iterator[tuple[int, bytes]]:
-    """Yields the lines of documents in blocks, each with the row of its first line; those before `first` may be left
-    out."""
+def _blocks(made: Partition, first: int, likely: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yields the lines of documents in blocks, each with the row of its first line.
+
+    Those before `first` may be left out, and those that are not likely.
+    """
     if not made.has(".members.npy"):
         held, start = list[bytes](), first
         for line in lines_from(made, first):
@@ -248,17 +253,14 @@ def _blocks(made: Partition, first: int) -> Iterator[tuple[int, bytes]]:
         if held:
             yield start, b"".join(held)
         return
-    start = int(_member_starts(made, first))
-    for member, _ in made.members(np.arange(_rows(made)) >= first):
-        yield start, member.content
-        start += member.rows
-
-
-def _member_starts(made: Partition, first: int) -> int:
-    """Returns the first row of the member that holds a row."""
+    chosen = np.arange(_rows(made)) >= first
+    if likely is not None:
+        chosen &= likely
     rows = made.array(".members.npy")["rows"]
     starts = np.cumsum(rows, dtype=np.int64) - rows
-    return int(starts[max(0, np.searchsorted(starts, first, side="right") - 1)]) if len(starts) else 0
+    holding = np.unique(np.searchsorted(starts, np.flatnonzero(chosen), side="right") - 1)
+    for number, (member, _) in zip(holding.tolist(), made.members(chosen), strict=True):
+        yield int(starts[number]), member.content
 
 
 def _examples(made: Partition, sought: Sought, first: int) -> Iterator[tuple[int, Found | None]]:

@@ -14,12 +14,14 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from corpus_assets.html.pages import SCRIPT, STYLE, render, static
 from corpus_assets.viewer import browse, config, overview, plan, report, states
-from corpus_assets.viewer.documents import duplicates, search, why
+from corpus_assets.viewer.changes import past, what_if
+from corpus_assets.viewer.documents import benchmarks, duplicates, search, why
 from corpus_assets.viewer.documents import page as documents
 from corpus_assets.viewer.guard import Guard
 from corpus_assets.viewer.listing import facets
 from corpus_assets.viewer.listing import page as listing
 from corpus_assets.viewer.opened import Opened, View
+from corpus_assets.viewer.papers import card
 from corpus_assets.viewer.query import Query, RefusedError
 from corpus_assets.viewer.site import BASE, Asked, Page, seen
 from corpus_assets.viewer.tokens import page as tokens
@@ -36,9 +38,14 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/why", why.why),
     ("/duplicates", duplicates.clusters),
     ("/duplicates/{shard:path}", duplicates.cluster),
+    ("/benchmarks", benchmarks.benchmarks),
+    ("/benchmarks/{benchmark}", benchmarks.items),
+    ("/card", card.card),
     ("/tokens", tokens.datasets),
     ("/tokens/{dataset}", tokens.rows),
     ("/plan", plan.plan),
+    ("/what-if", what_if.what_if),
+    ("/changes", past.changes),
     ("/config", config.configuration),
     ("/report", report.report),
 )

@@ -183,7 +183,10 @@ def _partition(asked: Asked, stage: Stage, key: str | None) -> str:
         failed=short(view.failures(stage.name).get(key, ""), 500),
         created=record.created[:19].replace("T", " "),
         numbers=_numbers(record),
-        dropped=[(plain(name), count) for name, count in sorted(dropped.items(), key=lambda item: -item[1])],
+        dropped=[
+            ({"text": plain(name), "href": _of_reason(stage.name, key, name), "value": plain(name)}, count)
+            for name, count in sorted(dropped.items(), key=lambda item: -item[1])
+        ],
         examples=_examples(numbers),
         tables=_tables(numbers),
         inputs=[(name, _input_link(view, name), digest) for name, digest in list(record.inputs.items())[:MOST_INPUTS]],
@@ -200,6 +203,13 @@ def _partition(asked: Asked, stage: Stage, key: str | None) -> str:
         rows=rows,
         siblings=_siblings(view, stage, key),
     )
+
+
+def _of_reason(asset: str, key: str | None, reason: str) -> str:
+    """Returns the address of the documents that an asset dropped for a reason; empty if they are no documents."""
+    if asset not in {"filtered_documents", "mixed_pass1"}:
+        return ""
+    return link("documents", source=(key or "").partition("--")[0], fate=reason)
 
 
 def _examples(numbers: Mapping[str, Any]) -> list[str]:

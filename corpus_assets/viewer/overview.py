@@ -1,17 +1,20 @@
 """The first page: the corpus in numbers, its sources, and every stage with its state."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.text_exports import is_text
+from corpus_assets.orchestration.shown.figures import plain
 from corpus_assets.viewer.opened import View
-from corpus_assets.viewer.site import Asked, link, page
-from resources.ledger.records import Record
+from corpus_assets.viewer.site import Asked, link, page, short
+from resources.ledger.records import Record, partition_name
 from resources.planning.planner import Planner, Status
 from resources.stage.declaration import Stage
 
+MOST_FAILED = 50
+DROPPING = {"normalized_documents": "raw rows", "filtered_documents": "documents", "mixed_pass1": "documents"}
 SOURCE_ASSETS = ("raw_source", "normalized_documents", "duplicates")
 
 
@@ -34,9 +37,39 @@ def _found(view: View) -> dict[str, Any]:
         "token_columns": [entry["name"] for entry in datasets if entry["by_source"]],
         "tokens_of": _tokens_by_source(datasets),
         "stages": [_stage(view, stage, statuses[stage.name]) for stage in planner.graph],
+        "failed": [one for stage in planner.graph for one in _failed(view, stage)][:MOST_FAILED],
+        "dropped": list(_dropped(view)),
+        "more_pages": [(words, link(name)) for name, words, there in _more_pages(view) if there],
         "orphans": len(planner.orphans()),
         "not_fresh": total.total() - total[Status.FRESH],
     }
+
+
+def _failed(view: View, stage: Stage) -> Iterator[tuple[str, str, str]]:
+    """Yields each partition that failed the last time, with its address and the reason."""
+    for key, words in view.failures(stage.name).items():
+        href = link("assets", stage.name, **({} if key is None else {"find": key}))
+        yield partition_name(stage.name, key), href, short(words, 300)
+
+
+def _dropped(view: View) -> Iterator[tuple[str, str, str, int, float | None]]:
+    """Yields why documents or raw rows are gone: asset, reason, address of examples with their text, number, share."""
+    for asset, unit in DROPPING.items():
+        records = list(view.present(asset).values())
+        total: Counter[str] = Counter()
+        for record in records:
+            total.update({reason: int(count) for reason, count in (record.numbers.get("dropped") or {}).items()})
+        read = _sum(records, "rows_in")
+        for reason, count in total.most_common():
+            href = link("documents", fate=reason) if unit == "documents" else link("assets", asset)
+            yield asset, plain(reason), href, count, count / read if read else None
+
+
+def _more_pages(view: View) -> Iterator[tuple[str, str, bool]]:
+    values = view.corpus.settings.values
+    yield "facets", "documents in numbers", bool(values["sources"])
+    yield "benchmarks", "benchmarks item by item", bool(values["benchmarks"])
+    yield "card", "the card, and what is still to be written in it", values["card"] is not None
 
 
 def _statuses(planner: Planner, stage: Stage) -> Counter[str]:

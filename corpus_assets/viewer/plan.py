@@ -4,9 +4,8 @@ from typing import Any
 
 from corpus_assets.left_beside import left_beside_note
 from corpus_assets.orchestration.freshness.causes import Causes, Folded, Outlook, causes
-from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page, short
-from resources.planning.planner import Status
+from resources.planning.planner import Planner, Status
 
 MOST_ROWS = 500
 MOST_FAILED = 50
@@ -20,15 +19,15 @@ _TITLES = {
 def plan(asked: Asked) -> str:
     """Shows what `corpus plan` says."""
     view = asked.view
-    found = view.looks.get("causes", lambda: _found(view))
+    found = view.looks.get("causes", lambda: described(view.planner()))
     return page(asked, "plan.html", "The plan", when=view.looks.when("causes"), **found)
 
 
-def _found(view: View) -> dict[str, Any]:
-    planner = view.planner()
+def described(planner: Planner) -> dict[str, Any]:
+    """Returns a plan in words and numbers, for a page."""
     whole = planner.plan()
     whole.notes += left_beside_note(planner)
-    why = causes(planner, view.corpus.graph)
+    why = causes(planner, planner.graph)
     counts = whole.counts()
     return {
         "counts": counts,

@@ -7,7 +7,7 @@ import re
 from starlette.responses import Response
 
 from corpus_assets.viewer.query import missing
-from corpus_assets.viewer.site import Asked
+from corpus_assets.viewer.site import BASE, Asked
 from resources.errors import NotBuiltError
 
 ASSET, SUFFIX = "report", "index.html"
@@ -31,9 +31,14 @@ def report(asked: Asked) -> Response:
     if file.bytes > MOST_BYTES:
         raise missing(f"The report has {file.bytes:,} bytes; open {file.path} in the store instead.")
     with view.corpus.storage.open(file.path) as stored:
-        content = stored.read(MOST_BYTES)
+        content = with_way_back(stored.read(MOST_BYTES))
     headers = {"Content-Security-Policy": policy(content)}
     return Response(content, media_type="text/html; charset=utf-8", headers=headers)
+
+
+def with_way_back(content: bytes) -> bytes:
+    """Returns the page with a link to the viewer before everything else."""
+    return content.replace(b"<body>", f'<body>\n<p><a href="{BASE}/">\u2190 the viewer</a></p>'.encode(), 1)
 
 
 def policy(content: bytes) -> str:

@@ -21,6 +21,7 @@ SECTIONS = (
     ("Duplicates", "/duplicates"),
     ("Tokens", "/tokens"),
     ("Plan", "/plan"),
+    ("Changes", "/changes"),
     ("Configuration", "/config"),
     ("Report", "/report"),
 )
@@ -28,8 +29,10 @@ _SECTION_OF = {
     "overview.html": "/",
     "listing.html": "/documents",
     "facets.html": "/documents",
+    "items.html": "/benchmarks",
     "cluster.html": "/duplicates",
     "token_row.html": "/tokens",
+    "what_if.html": "/plan",
 }
 LINE = 240
 # Controls, overrides of direction, what has no width and is no joiner, and halves of pairs.

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, BinaryIO, cast
 
 from resources.errors import ConfigError, CorpusError, StorageError
-from resources.hub_client import hub_api
+from resources.hub_client import hub_api, patiently
 from resources.raw_places.addresses import HubAddress, hub_address
 from resources.raw_places.files import FoundFile, fixed_folder, glob_pattern
 from resources.raw_places.interface import NO_FILE, SourceFolder, member_path, together
@@ -83,6 +83,12 @@ class HubFolder:
     def identities(self, files: Iterable[FoundFile]) -> Iterator[str]:
         """Yields the addresses of files."""
         yield from map(self.address, files)
+
+
+def all_files(place: HubAddress) -> tuple[FoundFile, ...]:
+    """Returns every file of a dataset at a revision, all of one commit; a busy hub is asked again."""
+    with _faults(f"hf://datasets/{place.repository}@{place.revision}"):
+        return patiently(lambda: _tree(place.repository, _commit(place), ""))
 
 
 def _within(place: HubAddress, path: str) -> str:

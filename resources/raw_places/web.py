@@ -19,12 +19,12 @@ from resources.errors import BadFileError, ConfigError, StorageError
 from resources.hashing import content_digest
 from resources.raw_places.addresses import LIST_SUFFIXES, is_list
 from resources.raw_places.connection import HttpReply, StatusError, get
+from resources.raw_places.data_suffixes import SUFFIXES, data_suffix
 from resources.raw_places.files import FoundFile, glob_pattern, printable
 from resources.raw_places.interface import SourceFolder, together
 from resources.raw_places.ranged import first_request, ranged
 from resources.raw_places.remote import Begun, CutError, changed, pauses
 from resources.raw_places.streamed import StreamedFile
-from resources.shard_names import SUFFIXES, data_suffix
 
 LIST_BYTES = 64 << 20
 LIST_LINES = 1_000_000

@@ -1,11 +1,13 @@
 """Decides which files in a source's folder are not raw files: hidden ones, files of systems, unknown formats."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from resources.raw_places.data_suffixes import data_suffix
 from resources.raw_places.files import FoundFile, printable
-from resources.shard_names import SUFFIXES, data_suffix
 
 SYSTEM_FOLDERS: Final = frozenset(
     {
@@ -26,6 +28,15 @@ _BESIDE: Final = re.compile(
 )
 """Files beside data that are no data: descriptions, checksums, markers of success, scripts."""
 
+_MOST_SUFFIXES: Final = 20
+_SUFFIX: Final = re.compile(r"(?<=.)(\.[a-z][a-z0-9_-]{0,9})?\.(?=[a-z0-9]*[a-z])[a-z0-9_-]{1,10}$")
+_ARCHIVE: Final = r"\.(zip|7z|rar|tar|tgz|tbz2?|txz)(\.|$)"
+_READS: Final = (
+    *((r"json|\.jl\b", "jsonl"), (r"csv", "csv"), (r"tsv|tab", "tsv"), (r"parq", "parquet")),
+    *((r"arrow|ipc|feather", "arrow"), (r"\.wet", "warc.wet"), (r"warc", "warc"), (r"te?xt|rst|\.md|asc", "txt")),
+)
+"""Formats of which a suffix speaks, although it is none of theirs."""
+
 
 @dataclass(frozen=True)
 class Unread:
@@ -38,7 +49,7 @@ class Unread:
     @property
     def example(self) -> str:
         """The first of them by name, and why it was passed over."""
-        return f"{self.first}: {unknown_suffix()}"
+        return f"{self.first}: {unknown_suffix(self.first)}"
 
     def and_one(self, found: FoundFile) -> "Unread":
         """Returns the same with one more file."""
@@ -66,9 +77,46 @@ def is_hidden(path: str) -> bool:
     return path.rpartition("/")[2].startswith(".")
 
 
-def unknown_suffix() -> str:
-    """Returns in words why a file of no known suffix is passed over."""
-    return f"unknown suffix; known are {' '.join(sorted(SUFFIXES))}"
+class Unknown:
+    """The files of a source that have no known suffix, by their suffix."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._counts = Counter[str]()
+
+    def add(self, path: str) -> None:
+        """Counts a file."""
+        suffix = suffix_of(path)
+        if suffix not in self._first and len(self._first) >= _MOST_SUFFIXES:
+            suffix = ""
+        name = printable(path)
+        self._first[suffix] = min(self._first.get(suffix, name), name)
+        self._counts[suffix] += 1
+
+    def notes(self) -> Iterator[tuple[str, str]]:
+        """Yields for each suffix the first of its files by name, and in words why they are passed over."""
+        for suffix, first in sorted(self._first.items(), key=lambda item: item[1]):
+            more = self._counts[suffix] - 1
+            like = f" with {suffix}" if suffix else ""
+            yield first, unknown_suffix(first) + (f"; so are {more:,} more files{like}" if more else "")
+
+
+def suffix_of(path: str) -> str:
+    """Returns the suffix of a name as people see it, in small letters; empty if there is none."""
+    found = _SUFFIX.search(path.rpartition("/")[2].lower())
+    return found[0] if found else ""
+
+
+def unknown_suffix(path: str) -> str:
+    """Returns in words why a file of no known suffix is passed over, and which key reads it."""
+    suffix = suffix_of(path)
+    what = f"unknown suffix {suffix}" if suffix else "unknown suffix"
+    if re.search(_ARCHIVE, suffix):
+        return f"{what}, passed over (archives are not read: unpack them)"
+    rows = next((rows for words, rows in _READS if re.search(words, suffix)), None)
+    if rows is None:
+        return f"{what}, passed over (`format` reads files of any name: jsonl, parquet, txt and others)"
+    return f"{what}, passed over (`format: {rows}` reads files of any name)"
 
 
 def is_unread(found: FoundFile) -> bool:

@@ -11,10 +11,11 @@ from typing import BinaryIO
 from resources.errors import BadFileError, ConfigError, StoreAccessError
 from resources.outside.agreed import agreed_content
 from resources.raw_places import SourceFolder, place_of
+from resources.raw_places.data_suffixes import SUFFIXES, data_suffix
 from resources.raw_places.files import FoundFile, printable
 from resources.raw_places.interface import Group
-from resources.shard_names import MAX_NAME, SUFFIXES, data_suffix, shard_name, with_hash
-from resources.shards.left_out import Unread, hidden_folder, is_hidden, is_unread, unknown_suffix, why_hidden_folder
+from resources.shard_names import MAX_NAME, shard_name, with_hash
+from resources.shards.left_out import Unknown, Unread, hidden_folder, is_hidden, is_unread, why_hidden_folder
 from resources.shards.shard import Shard, digest_together
 
 __all__ = [
@@ -126,29 +127,31 @@ def _require_different_keys(shards: Iterable[Shard]) -> None:
 
 
 def _files(folder: SourceFolder, ignored: list[tuple[str, str]], unread: dict[str, Unread]) -> Iterator[FoundFile]:
-    hidden = Counter[str]()
+    hidden, unknown = Counter[str](), Unknown()
     for found in place_of(folder).files(folder, ignored):
         if not folder.hidden and (parent := hidden_folder(found.path)) is not None:
             hidden[parent] += 1
         elif why := _left_out(found, folder):
             ignored.append((f"{folder.name}/{printable(found.path)}", why))
+        elif folder.format == "auto" and data_suffix(found.path) is None:
+            unknown.add(found.path)
             if is_unread(found) and not is_hidden(found.path):
                 unread[folder.name] = unread.get(folder.name, Unread()).and_one(found)
         else:
             yield found
+    for label, why in unknown.notes():
+        ignored.append((f"{folder.name}/{label}", why))
     for parent, files in sorted(hidden.items()):
         ignored.append((f"{folder.name}/{printable(parent)}/", why_hidden_folder(parent, files)))
 
 
 def _left_out(found: FoundFile, folder: SourceFolder) -> str | None:
-    """Returns why a file does not belong to a source; None if it does."""
+    """Returns why a file of a known suffix does not belong to a source; None if it does."""
     if is_hidden(found.path) and not folder.hidden:
         return "hidden file"
-    if folder.format != "auto":
-        return None
     suffix = data_suffix(found.path)
-    if suffix is None:
-        return unknown_suffix()
+    if folder.format != "auto" or suffix is None:
+        return None
     return dict(folder.passes_over).get(suffix.lower())
 
 

@@ -131,6 +131,9 @@ CASES: dict[Key, Case] = {
         {**source(), "sample": {"shares": {NOWHERE: 0.5}}}, ("sample.shares", "'nowhere'", "valid: web")
     ),
     ("Remove", "location"): Case({**source(), "remove": {"location": "nowhere/*.txt"}}, ("nowhere/*.txt",)),
+    ("Source", "metadata_keys"): Case(
+        source(metadata_keys=["page", NOWHERE]), ("sources.web.metadata_keys 'nowhere'", *LOST, "page")
+    ),
     ("Remove", "url_keys"): Case(
         {**source(), "remove": {"location": "gone.txt", "url_keys": [NOWHERE]}},
         ("remove.url_keys 'nowhere'", *LOST, "page"),
@@ -280,6 +283,12 @@ CASES: dict[Key, Case] = {
         ("datasets.sft.input.id_key 'nowhere'", *LOST, "text"),
         "sft_examples",
         {"own/a.jsonl": rows_of(text="a b c")},
+    ),
+    ("Files", "metadata_keys"): Case(
+        own("lm", metadata_keys=[NOWHERE]),
+        ("datasets.sft.input.metadata_keys 'nowhere'", *LOST, "author"),
+        "sft_examples",
+        {"own/a.jsonl": rows_of(text="a b c", author="x")},
     ),
     ("Files", "text_key"): Case(
         own("lm", text_key=NOWHERE),

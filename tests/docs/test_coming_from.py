@@ -17,8 +17,10 @@ import pytest
 import yaml
 from pydantic import BaseModel
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from typer.testing import CliRunner
 
 from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.cli.main import app
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.reading.loading import load_config, parse_config
 from corpus_assets.config.selection.band_layout import band_layout
@@ -249,3 +251,41 @@ def test_signatures_of_data_juicer_are_those_of_legacy() -> None:
 def test_chances_that_the_pages_give() -> None:
     assert round(1 - (1 - 0.8**8) ** 14, 2) == 0.92
     assert round(1 - (1 - 0.8**13) ** 20, 2) == 0.68
+    assert round(1 - (1 - 0.8**6) ** 20, 3) == 0.998
+
+
+def imported(page: str, names: list[str], folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `corpus import` makes of their side of a page, and our side."""
+    path = FOLDER / "coming-from" / f"{page}.md"
+    given = blocks(path, "python") or theirs(path)
+    for name, block in zip(names, given, strict=True):
+        (folder / name).write_text(block)
+    result = CliRunner().invoke(app, ["import", page, *(str(folder / name) for name in names)])
+    assert result.exit_code == 0, result.output
+    (whole,) = ours(path, OURS)
+    return parse_config(yaml.safe_load(result.stdout)).model_dump(), parse_config(yaml.safe_load(whole)).model_dump()
+
+
+def test_the_script_on_the_page_of_datatrove_is_imported_as_the_page_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    theirs_here, ours_here = imported("datatrove", ["script.py"], tmp_path)
+    same = ("sources", "normalize", "short_documents", "attributes", "filter", "minhash", "split", "tokenizer", "engine")
+    for key in same:
+        assert theirs_here[key] == ours_here[key], key
+    assert theirs_here["dedup"]["verify"] == ours_here["dedup"]["verify"] == "none"
+    assert theirs_here["mix"]["seed"] == ours_here["mix"]["seed"] == 7
+    assert ours_here["datasets"][0] in theirs_here["datasets"]
+
+
+def test_the_files_on_the_page_of_dolma_are_imported_as_the_page_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["tag.yaml", "dedupe.yaml", "mix.yaml", "tokens.yaml"]
+    theirs_here, ours_here = imported("dolma", names, tmp_path)
+    same = ("sources", "normalize", "short_documents", "attributes", "dedupers", "mix", "split", "datasets", "engine")
+    for key in same:
+        assert theirs_here[key] == ours_here[key], key
+    assert theirs_here["filter"]["compat"] == ours_here["filter"]["compat"] == "dolma"

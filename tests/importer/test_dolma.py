@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
 from corpus_assets.config import load_config
-from corpus_assets.importer.dolma import import_dolma
+from corpus_assets.importer.dolma.configs import import_dolma
 from corpus_assets.importer.draft import Draft, usable_name
 from resources.errors import ConfigError
 from tests.golden.dolma import ABSENT, SET, configs, top

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
+from tests.raw.packings import PACK
 from tests.raw.warc_files import conversion, record, response
 
 LIST = "a.list"
@@ -18,6 +19,14 @@ ROWS: list[dict[str, Any]] = [
     {"id": f"r{number}", "text": f"Row {number} of naïve words, and a few more.", "metadata": {"n": number, "s": "x"}}
     for number in range(4)
 ]
+COLUMNS: dict[str, Any] = {
+    "id": [row["id"] for row in ROWS],
+    "text": [row["text"] for row in ROWS],
+    "kind": pa.array(["a", "b", "a", None]).dictionary_encode(),
+    "tags": [["x"], [], None, ["y", "z"]],
+    "at": pa.array([0, 1, 2, None], pa.timestamp("us", "UTC")),
+    "amount": pa.array([1, 2, 3, 4]).cast(pa.decimal128(38, 2)),
+}
 
 
 @cache
@@ -30,15 +39,23 @@ def every_format() -> dict[str, bytes]:
     pages = record("warcinfo", b"a: b\r\n") + response(b"A text of a page.")
     pages += response(gzip.compress(b"Text"), Content_Encoding="gzip")
     pages += response(b"5\r\nSome \r\n4\r\ntext\r\n0\r\n\r\n", Transfer_Encoding="chunked")
-    plain = {"jsonl": lines, "csv": comma.encode(), "tsv": tab.encode(), "warc": pages, "warc.wet": wet}
+    plain = {
+        "jsonl": lines,
+        "csv": comma.encode(),
+        "tsv": tab.encode(),
+        "warc": pages,
+        "warc.wet": wet,
+        "txt": "A text with naïve words.\n".encode(),
+    }
     return {
         **{f"a.{kind}": content for kind, content in plain.items()},
-        **{f"a.{kind}.gz": gzip.compress(content, mtime=0) for kind, content in plain.items()},
-        **{f"a.{kind}.zst": zstandard.compress(content) for kind, content in plain.items()},
+        **{f"a.{kind}.{end}": pack(content) for kind, content in plain.items() for end, pack in PACK.items()},
         "a.json.gz": gzip.compress(lines, mtime=0),
         "a.jsonl.zst.tar": archive({f"{n}.jsonl.zst": zstandard.compress(lines) for n in range(2)}),
         "a.parquet": table(),
-        "a.txt": "A text with naïve words.\n".encode(),
+        "a.arrow": arrow_of(COLUMNS, as_file=True),
+        "a.feather": arrow_of(COLUMNS, as_file=True, compression="zstd"),
+        "b.arrow": arrow_of(COLUMNS, as_file=False, compression="lz4"),
         LIST: b"one.txt\ntwo/three.txt\n",
     }
 
@@ -57,13 +74,15 @@ def archive(members: dict[str, bytes]) -> bytes:
 def table() -> bytes:
     """A parquet file with texts, a dictionary, a list and times."""
     out = io.BytesIO()
-    columns = {
-        "id": [row["id"] for row in ROWS],
-        "text": [row["text"] for row in ROWS],
-        "kind": pa.array(["a", "b", "a", None]).dictionary_encode(),
-        "tags": [["x"], [], None, ["y", "z"]],
-        "at": pa.array([0, 1, 2, None], pa.timestamp("us", "UTC")),
-        "amount": pa.array([1, 2, 3, 4]).cast(pa.decimal128(38, 2)),
-    }
-    pq.write_table(pa.table(columns), out, compression="zstd")
+    pq.write_table(pa.table(COLUMNS), out, compression="zstd")
+    return out.getvalue()
+
+
+def arrow_of(columns: dict[str, Any], *, as_file: bool, compression: str | None = None, rows: int = 3) -> bytes:
+    """An Arrow file or stream, in batches of up to `rows` rows."""
+    out, content = io.BytesIO(), pa.table(columns)
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    new = pa.ipc.new_file if as_file else pa.ipc.new_stream
+    with new(out, content.schema, options=options) as writer:
+        writer.write_table(content, max_chunksize=rows)
     return out.getvalue()

@@ -1,6 +1,5 @@
 """Damaged files of every format give rows, counted bad rows or a bad file by name, and no other error."""
 
-import gzip
 import io
 import struct
 from collections.abc import Callable, Iterator
@@ -8,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +15,10 @@ from corpus_assets.raw.examples import read_examples
 from corpus_assets.raw.items import ItemRules
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents
 from resources.errors import BadFileError
+from resources.formats.codecs import open_packed
+from resources.raw_places.data_suffixes import PACKINGS
 from tests.raw.every_format import LIST, every_format
+from tests.raw.packings import PACK
 
 FORMATS = sorted(every_format())
 LIMITS = Limits(line_bytes=1 << 16, free_bytes=1 << 20)
@@ -79,11 +80,12 @@ DAMAGES: st.SearchStrategy[Damage] = st.one_of(
 
 def packed_again(name: str) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
     """What is inside a compressed file, and how it is packed again: damage inside has sound packing around it."""
-    if name.endswith(".gz"):
-        return gzip.decompress, partial(gzip.compress, mtime=0)
-    if name.endswith(".zst"):
-        return zstandard.decompress, zstandard.compress
-    return bytes, bytes
+    end = name.rpartition(".")[2]
+    return (partial(unpacked, end), PACK[end]) if end in PACK else (bytes, bytes)
+
+
+def unpacked(end: str, packed: bytes) -> bytes:
+    return open_packed(io.BytesIO(packed), PACKINGS["." + end]).read()
 
 
 @pytest.mark.parametrize("name", FORMATS)

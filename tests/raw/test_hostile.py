@@ -19,7 +19,7 @@ EXPECT: dict[str, Any] = json.loads(LISTING.read_bytes()) if LISTING.exists() el
 
 # Of the behaviours called sane in expect.json, the ones chosen here.
 REFUSED = {
-    "unknown.xyz": "unknown file type; readable: .jsonl, .jsonl.gz",
+    "unknown.xyz": "unknown file type; give its source a `format`; valid: jsonl",
     "pretty_printed.json.gz": "one JSON value over several lines",
     "zst_window_too_large.jsonl.zst": "zstd window is over the limit of 134217728 bytes",
     "bomb.jsonl.zst": "decompresses to more than the 67108864 bytes",

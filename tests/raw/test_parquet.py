@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.raw.examples import ExampleReader
-from corpus_assets.raw.formats import parquet
+from corpus_assets.raw.formats import columns, parquet
 from corpus_assets.raw.formats.parquet_pages import PageError, page_header
 from corpus_assets.raw.items import ItemRules
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents, read_rows
@@ -104,7 +104,7 @@ def test_inner_values_are_those_of_the_rows(rows: list[list[tuple[int, bool | No
     for kind in (pa.map_(pa.int8(), pa.bool_()), pa.list_(pa.struct({"k": pa.int8(), "v": pa.bool_()}))):
         values = rows if pa.types.is_map(kind) else [[{"k": k, "v": v} for k, v in row] for row in rows]
         column, each = pa.array(values, kind), 2 if pa.types.is_map(kind) else 3
-        assert [parquet._inner_values(column.slice(n, 1)) for n in range(len(rows))] == [each * len(r) for r in rows]
+        assert [columns._inner_values(column.slice(n, 1)) for n in range(len(rows))] == [each * len(r) for r in rows]
 
 
 def test_pages_far_over_the_longest_row_are_refused() -> None:
@@ -128,7 +128,7 @@ def test_a_value_that_rows_share_takes_memory_once(monkeypatch: pytest.MonkeyPat
 def test_values_that_rows_share_have_a_limit_in_all(monkeypatch: pytest.MonkeyPatch, stored: pa.DataType) -> None:
     content = table_file({"text": pa.array(["a" * 10_000] * 400, stored)})
     assert len(read(content, Limits(ratio=1))) == 400
-    monkeypatch.setattr(parquet, "FREE_VALUE_BYTES", 1 << 20)
+    monkeypatch.setattr(columns, "FREE_VALUE_BYTES", 1 << 20)
     with pytest.raises(BadFileError, match="its values have more bytes than a file of"):
         read(content, Limits(ratio=1, free_bytes=1 << 20))
 

@@ -15,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.card import croissant
-from corpus_assets.raw.formats.names import FORMATS, resolve_format
+from corpus_assets.raw.formats.names import PROMISING, resolve_format
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, listed_members, read_documents
 from corpus_assets.streams.assets import COLUMNS as STREAM_COLUMNS
 from resources.errors import BadFileError, StorageError
 from resources.formats.documents import DOCUMENT_COLUMNS, Document, decode_document, encode_document
+from resources.raw_places.data_suffixes import SUFFIXES
 
 RULES = RowRules("s")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -421,9 +422,10 @@ def test_listed_text_files() -> None:
 
 
 def test_format_is_the_longest_suffix_in_any_case() -> None:
-    named = [known for known in FORMATS if known != "txt_list"]
-    assert [resolve_format("x." + known.upper()) for known in named] == named
-    assert resolve_format("lines.ndjson", "jsonl") == "jsonl"
+    for suffix, kind in SUFFIXES.items():
+        assert resolve_format("x" + suffix.upper()) == kind
+    assert [resolve_format(f"x.{known}") for known in PROMISING] == [resolve_format("x", known) for known in PROMISING]
+    assert resolve_format("lines.ndjson").rows == resolve_format("lines", "jsonl").rows == "jsonl"
     for name, declared in (("a.gz", "auto"), ("a.zst.tar", "auto"), ("jsonl", "auto"), ("a.jsonl", "xml")):
         with pytest.raises(BadFileError, match="unknown"):
             resolve_format(name, declared)
@@ -458,7 +460,7 @@ def test_the_name_that_a_refusal_proposes_reads_the_file(promised: str, packed: 
 
 
 def test_what_no_format_can_be_is_to_be_unpacked() -> None:
-    for name, content in (("a.txt", PACK["a.jsonl.gz"](b"text")), ("a.jsonl", b"BZh91AY&SY"), ("a.jsonl", b"PK\3\4")):
+    for name, content in (("a.parquet", PACK["a.jsonl.gz"](b"text")), ("a.jsonl", b"PK\3\4")):
         with pytest.raises(BadFileError, match="unpack the file"):
             read(name, content)
 

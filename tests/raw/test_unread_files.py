@@ -44,7 +44,7 @@ def said(folder: Path, capsys: pytest.CaptureFixture[str]) -> Said:
     return run
 
 
-def also(folder: Path, *names: str, suffix: str = ".ndjson") -> None:
+def also(folder: Path, *names: str, suffix: str = ".jsonlines") -> None:
     for name in names:
         (folder / f"raw/books/{name}{suffix}").write_bytes((folder / "raw/books/a.jsonl").read_bytes())
 
@@ -63,8 +63,9 @@ def held(corpus: Corpus) -> str:
         ({"glob": "*.josnl"}, "source books: no file in "),
         ({"glob": ["*.x", "y/*"]}, "matches '*.x' or 'y/*' (`may_be_empty: true` goes on without)"),
         (
-            {"glob": "*.ndjson"},
-            "that can be read matches '*.ndjson': 1 passed over, for example books/b.ndjson: unknown",
+            {"glob": "*.jsonlines"},
+            "that can be read matches '*.jsonlines': 1 passed over, for example books/b.jsonlines: "
+            "unknown suffix .jsonlines, passed over (`format: jsonl` reads files of any name)",
         ),
         ({"glob": ".old/*"}, "1 passed over, for example books/.old/: hidden folder, 1 files"),
     ],
@@ -85,7 +86,9 @@ def test_plan_says_what_the_build_refuses(folder: Path, said: Said, books: dict[
 
 def test_most_files_passed_over_hold_back_and_a_format_or_a_glob_goes_on(folder: Path, said: Said) -> None:
     also(folder, "b", "c", "d")
-    found = "source books: 3 of 4 files passed over, more than max_bad_rows 0.5 allows; for example b.ndjson: unknown"
+    found = (
+        "source books: 3 of 4 files passed over, more than max_bad_rows 0.5 allows; for example b.jsonlines: unknown"
+    )
     assert found in held(opened(folder))
     assert said()[0] == 1
     for books in ({"max_bad_rows": 0.75}, {"glob": "*.jsonl"}, {"format": "jsonl"}):

@@ -68,6 +68,7 @@ def addresses(corpus: Corpus) -> Iterator[str]:
         "{asset}/{partition:path}": [f"{name}/{quote(key)}" for name, key in partitions],
         "{asset}": list(corpus.graph.stages),
         "{shard:path}": [quote(shard) for shard in shards],
+        "{benchmark}": [benchmark.name for benchmark in corpus.config.benchmarks],
         "{dataset}": [dataset.name for dataset in corpus.config.datasets],
     }
     for path, _ in PAGES:

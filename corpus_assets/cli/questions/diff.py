@@ -9,10 +9,10 @@ from rich.table import Table
 from corpus_assets.cli.console import output, print_json, print_line
 from corpus_assets.cli.questions.why import ESCAPES
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.diff.comparison import Difference, compared, compared_sides
-from corpus_assets.diff.history import before, entries, since
+from corpus_assets.diff.comparison import Difference, compared_sides
 from corpus_assets.diff.opened import of_corpus, open_side
 from corpus_assets.diff.page import SHOWN, html, sections
+from corpus_assets.diff.past import with_its_past
 from resources.errors import ConfigError
 
 
@@ -52,22 +52,7 @@ def difference(config: Path | None, asked: Asked) -> Difference:
     if asked.old is not None:
         new = open_side(asked.new) if asked.new is not None else of_corpus(Corpus.open(config, read_only=True))
         return compared_sides(open_side(asked.old), new, asked.asset, asked.examples)
-    return _with_its_past(Corpus.open(config, read_only=True), asked.since)
-
-
-def _with_its_past(corpus: Corpus, time: str | None) -> Difference:
-    storage, present = corpus.storage, of_corpus(corpus)
-    if time is not None:
-        entry, numbers = since(storage, time)
-    elif (found := before(storage, present.numbers)) is not None:
-        entry, numbers = found
-    else:
-        kept = entries(storage)
-        when = f"the build of {kept[0].shown}" if kept else "builds began to keep their numbers"
-        raise ConfigError(f"nothing changed since {when}; compare with another store or a report: corpus diff OLD")
-    result = compared(numbers, present.numbers, (f"the build of {entry.shown}", present.what))
-    result.no_documents = "of an earlier build only numbers are kept"
-    return result
+    return with_its_past(Corpus.open(config, read_only=True), asked.since)
 
 
 def _show(found: Difference) -> None:

@@ -6,7 +6,19 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from corpus_assets.config.datasets.token_files import TokenFiles, reads_tokens
-from corpus_assets.config.file_formats import Csv, Extractor, Format
+from corpus_assets.config.file_formats import (
+    BLANK_LINE,
+    DEFAULT_WINDOW,
+    Csv,
+    Extractor,
+    Format,
+    Key,
+    Keys,
+    LargestWindow,
+    MetadataKeys,
+    TextSeparator,
+    several,
+)
 from corpus_assets.config.naming import MESSAGE_KEY, ROW_KEY
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Bytes
@@ -29,16 +41,6 @@ KEYS: Mapping[Shape, frozenset[str]] = {
     "preference": frozenset({"prompt_key", "chosen_key", "rejected_key"}) | _MESSAGES,
 }
 """The options that name keys of a row of the shape."""
-Key = Annotated[str, Field(min_length=1)]
-
-
-def _how_many(value: Any) -> str:
-    return "many" if isinstance(value, list) else "one"
-
-
-PromptKey = Annotated[
-    Annotated[Key, Tag("one")] | Annotated[list[Key], Field(min_length=1), Tag("many")], Discriminator(_how_many)
-]
 
 
 class Files(OwnFiles):
@@ -53,8 +55,11 @@ class Files(OwnFiles):
         description="`given`: a row without an id is bad; `derived`: made from file and row; `optional`: made "
         "for rows without one; `auto`: as the first good row of a file",
     )
-    text_key: Annotated[Key, ROW_KEY] = Field("text", description="texts: key that holds the text")
-    prompt_key: Annotated[PromptKey, ROW_KEY] = Field(
+    text_key: Annotated[Keys, ROW_KEY] = Field(
+        "text", description="texts: key that holds the text; the texts of a list of keys are joined by `text_separator`"
+    )
+    text_separator: TextSeparator = BLANK_LINE
+    prompt_key: Annotated[Keys, ROW_KEY] = Field(
         "prompt", description="pairs and preferences: key of the prompt; a list of keys is joined by blank lines"
     )
     completion_key: Annotated[Key, ROW_KEY] = Field("completion", description="pairs: key of the completion")
@@ -63,22 +68,24 @@ class Files(OwnFiles):
     content_key: Annotated[Key, MESSAGE_KEY] = Field("content", description="conversations: key of a message's text")
     chosen_key: Annotated[Key, ROW_KEY] = Field("chosen", description="preferences: key of the preferred response")
     rejected_key: Annotated[Key, ROW_KEY] = Field("rejected", description="preferences: key of the other response")
+    metadata_keys: MetadataKeys = None
     numbers: Literal["as_written", "python"] = Field(
         "as_written",
         description="numbers instead of texts: as written in the JSON; or as Python's `str` writes them (1e-05), "
         "also booleans (True); then 0 and false in JSON lines count as texts only in messages, as in Cerebras",
     )
     longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
+    largest_window: LargestWindow = DEFAULT_WINDOW
 
     @property
     def prompt_keys(self) -> tuple[str, ...]:
         """Returns the keys of the prompt, one or several."""
-        return (self.prompt_key,) if isinstance(self.prompt_key, str) else tuple(self.prompt_key)
+        return several(self.prompt_key)
 
     def keys(self, shape: Shape) -> tuple[str, ...]:
         """Returns the keys of a row that make an example of the shape."""
         return {
-            "text": (self.text_key,),
+            "text": several(self.text_key),
             "pair": (*self.prompt_keys, self.completion_key),
             "exchange": (*self.prompt_keys, self.completion_key),
             "conversation": (self.messages_key or "messages",),

@@ -5,10 +5,11 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from corpus_assets.config.datasets.files import Files, Key, Shape, TextsAlone
+from corpus_assets.config.datasets.files import Files, Shape, TextsAlone
 from corpus_assets.config.datasets.modes import SECTIONS
 from corpus_assets.config.datasets.options import Reading
 from corpus_assets.config.datasets.weights import Weights
+from corpus_assets.config.file_formats import Key
 from corpus_assets.config.naming import MESSAGE_KEY, METADATA_KEY
 from corpus_assets.config.section import Share
 

@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from corpus_assets.config.datasets.files import PromptKey
-from corpus_assets.config.file_formats import Csv
+from corpus_assets.config.file_formats import DEFAULT_WINDOW, Csv, Keys, LargestWindow, several
 from corpus_assets.config.naming import FILE, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
@@ -43,6 +42,7 @@ class Benchmark(Section):
         "jsonl.zst",
         "jsonl.zst.tar",
         "parquet",
+        "arrow",
         "txt",
         "txt_list",
         "csv",
@@ -53,7 +53,7 @@ class Benchmark(Section):
         "tsv.zst",
     ] = Field("auto", description="`auto`: by suffix and content")
     csv: Csv = Csv()
-    text_key: Annotated[PromptKey, ROW_KEY] = Field(
+    text_key: Annotated[Keys, ROW_KEY] = Field(
         "text", description="key of the item's text; the texts of a list of keys are joined by blank lines"
     )
     id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
@@ -71,11 +71,12 @@ class Benchmark(Section):
     follow_links: FollowLinks = False
     hidden: Hidden = False
     longest_row: Bytes = Field(16 << 20, description="rows and text files with more bytes are bad")
+    largest_window: LargestWindow = DEFAULT_WINDOW
 
     @property
     def text_keys(self) -> tuple[str, ...]:
         """Returns the keys of the text, one or several."""
-        return (self.text_key,) if isinstance(self.text_key, str) else tuple(self.text_key)
+        return several(self.text_key)
 
     @property
     def key_part(self) -> str:

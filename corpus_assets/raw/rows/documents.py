@@ -1,24 +1,28 @@
 """Turns one raw row into one document, or into the reason why it is not one."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
+from typing_extensions import override
 
 from corpus_assets.raw.rows.faults import ESCAPE, RowError, decode_error, has_lone_surrogate, replaced
 from corpus_assets.raw.rows.json_values import (
+    ANY,
     BLANK_LINE,
     OBJECT,
     STRING,
     Fields,
     joined_strings,
     kind_of,
+    lift,
     names,
     take_string,
     utf8,
 )
+from corpus_assets.raw.rows.paths import joined_text, lift_values
 from corpus_assets.raw.rows.rules import Limits, RowNames, SourceRules, json_fields, renamed
 from resources.formats.documents import NO_METADATA, Document
 
@@ -27,14 +31,26 @@ from resources.formats.documents import NO_METADATA, Document
 class RowRules(SourceRules):
     """The rules by which the rows of one source become documents.
 
+    text_key: the key of the text, or several. Of a single one without dots the value is a string; texts of several
+        keys, of a list of strings, and of a key that leads into objects are joined, without those that are empty.
     lone_surrogates: `refuse` makes a row bad if its text has an escape of half a surrogate pair; `keep` keeps the
         escape for a normalization that repairs it, as SlimPajama does (docs/formats/slimpajama.md "Normalization").
     loose_texts: in JSON lines a row may be a bare string, and a text a list of strings, as SlimPajama reads them.
     """
 
-    text_key: str = "text"
+    text_key: str | tuple[str, ...] = "text"
     lone_surrogates: Literal["refuse", "keep"] = "refuse"
     loose_texts: bool = False
+
+    @property
+    @override
+    def content_keys(self) -> tuple[str, ...]:
+        return (self.text_key,) if isinstance(self.text_key, str) else self.text_key
+
+    @property
+    def joins(self) -> bool:
+        """Whether a text may have several parts."""
+        return not isinstance(self.text_key, str) or "." in self.text_key
 
 
 class _Dolma(msgspec.Struct, forbid_unknown_fields=True):
@@ -63,14 +79,17 @@ class RowReader:
     """
 
     def __init__(self, rules: RowRules, limits: Limits) -> None:
-        self.required: Sequence[Sequence[str]] = [(rules.text_key,)]
+        keys, others = rules.content_keys, rules.metadata_columns
+        self.required: Sequence[Sequence[str]] = [keys]
         self.places = rules.seen.places
-        self.textual: Sequence[str] = [rules.text_key]
-        self.columns: Collection[str] | None = None
+        self.textual: Sequence[str] = [] if rules.joins else keys
+        self.columns: Collection[str] | None = None if others is None else {*keys, rules.id_key, *others}
         self.empty_files = False
         self._rules = rules
         self._names = RowNames(rules, limits)
+        self._keys, self._key = keys, keys[0]
         usual = (rules.text_key, rules.id_key) == ("text", "id") and rules.metadata_key in (None, "metadata")
+        usual = usual and rules.metadata_keys is None
         self._may_be_dolma = usual and rules.ids != "derived"
 
     def begin_part(self, number: int) -> None:
@@ -98,22 +117,35 @@ class RowReader:
             self._rules.seen.row({})
             return STRING.decode(line), {}
         fields = OBJECT.decode(line)
+        lift(fields, self._names.nested)
         self._rules.seen.row(fields)
-        text = fields.pop(self._rules.text_key, None)
+        if self._rules.joins:
+            return self._joined(
+                {key: ANY.decode(fields.pop(key)) for key in self._keys if key in fields}, fields
+            ), fields
+        text = fields.pop(self._key, None)
         if text is None:
-            raise RowError("no_text", f"no key {self._rules.text_key!r}; the row has {names(fields)}")
+            raise RowError("no_text", f"no key {self._key!r}; the row has {names(fields)}")
         if (kind := kind_of(text)) == "string":
             return STRING.decode(text), fields
         if kind == "list" and self._rules.loose_texts and (joined := joined_strings(text)) is not None:
             return joined, fields
-        raise RowError("text_not_a_string", f"key {self._rules.text_key!r} holds {kind}")
+        hint = f"; `text_key: [{self._key}]` joins a list of strings" if kind == "list" else ""
+        raise RowError("text_not_a_string", f"key {self._key!r} holds {kind}{hint}")
+
+    def _joined(self, values: Mapping[str, object], others: Iterable[str]) -> str:
+        """Returns the text of several values. others: the other keys of the row."""
+        return joined_text(values, self._keys, self._rules.separator, others)
 
     def _with_surrogates(self, line: bytes, bare_strings: bool) -> tuple[str, Fields]:
         """Returns the same as `_values`, with lone surrogates kept in the text, and replaced by U+FFFD elsewhere."""
         _, fields = self._values(ESCAPE.sub(replaced, line), bare_strings)
         # Numbers stay strings: only the text is used, and `json` refuses very long integers.
         row = json.loads(line.decode(), parse_int=str, parse_float=str)
-        text = row if isinstance(row, str) else row[self._rules.text_key]
+        if self._rules.joins and not isinstance(row, str):
+            lift_values(row, self._names.nested)
+            return self._joined(row, ()), fields
+        text = row if isinstance(row, str) else row[self._key]
         return (text if isinstance(text, str) else BLANK_LINE.join(text)), fields
 
     def _dolma(self, line: bytes, place: str) -> Document | None:
@@ -141,7 +173,10 @@ class RowReader:
         """
         self._names.next_values(values)
         self._rules.seen.columns(values)
-        text = values.pop(self._rules.text_key, None)
+        if self._rules.joins:
+            parts = {key: values.pop(key) for key in self._keys if key in values}
+            return self._document(self._joined(parts, values), json_fields(values), place)
+        text = values.pop(self._key, None)
         if not isinstance(text, str | bytes):
             raise RowError("text_not_a_string", "the text is null")
         return self._document(str(utf8(text)), json_fields(values), place)
@@ -154,7 +189,7 @@ class RowReader:
 
     def from_record(self, values: dict[str, object], place: str) -> Document:
         """Returns the document of a text under the key `text`, with its id under `id`, and further values."""
-        return self.from_values(renamed(values, text=self._rules.text_key, id=self._rules.id_key), place)
+        return self.from_values(renamed(values, text=self._key, id=self._rules.id_key), place)
 
     def _document(self, text: str, fields: Fields, place: str) -> Document:
         given = self._names.take_id(fields)

@@ -1,7 +1,7 @@
 """Reads the values of a row, held as JSON bytes: their kinds, and the texts and messages in them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +16,7 @@ OBJECT: Final = msgspec.json.Decoder(Fields)
 STRING: Final = msgspec.json.Decoder(str)
 LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 ANY: Final = msgspec.json.Decoder()
+EMPTY_OBJECT: Final = msgspec.Raw(b"{}")
 _KINDS: Final = {
     ord('"'): "string",
     ord("{"): "object",
@@ -50,6 +51,63 @@ def take_string(fields: Fields, key: str) -> str | None:
         return None
     del fields[key]
     return STRING.decode(raw) if kind == "string" else None
+
+
+def splits(key: str) -> Iterator[tuple[str, str]]:
+    """Yields the ways to read a key with dots as a key and one below it: `a.b`, `c` before `a`, `b.c`."""
+    for dot in range(len(key) - 1, -1, -1):
+        if key[dot] == ".":
+            yield key[:dot], key[dot + 1 :]
+
+
+def lift(fields: Fields, keys: Sequence[str]) -> None:
+    """Moves the values to which keys with dots lead to the top, under the whole key.
+
+    A key that is there with its dots stays as it is. In a list of objects, values of all of them become one list,
+    without nulls, and lists among them are taken apart. Objects that are empty then go.
+    """
+    for key in keys:
+        if key not in fields and (found := _taken(fields, key)) is not None:
+            fields[key] = found
+
+
+def _taken(fields: Fields, key: str) -> msgspec.Raw | None:
+    for head, rest in splits(key):
+        if (raw := fields.get(head)) is None:
+            continue
+        found, left = _taken_below(raw, rest)
+        if found is not None:
+            if left is None:
+                del fields[head]
+            else:
+                fields[head] = left
+            return found
+    return None
+
+
+def _taken_below(raw: msgspec.Raw, key: str) -> tuple[msgspec.Raw | None, msgspec.Raw | None]:
+    """Returns the value of a key below a value, and what is left of that without it; None for nothing."""
+    kind = kind_of(raw)
+    if kind == "object":
+        fields = OBJECT.decode(raw)
+        found = fields.pop(key) if key in fields else _taken(fields, key)
+        return (None, raw) if found is None else (found, encoded(fields) if fields else None)
+    items = LIST.decode(raw) if kind == "list" else []
+    if not items or {kind_of(item) for item in items} != {"object"}:
+        return None, raw
+    each = [_taken_below(item, key) for item in items]
+    there = [found for found, _ in each if found is not None]
+    if not there:
+        return None, raw
+    given = [found for found in there if kind_of(found) != "null"]
+    values = [item for found in given for item in (LIST.decode(found) if kind_of(found) == "list" else [found])]
+    left = [EMPTY_OBJECT if rest is None else rest for _, rest in each]
+    return encoded(values if given else None), None if all(rest is None for _, rest in each) else encoded(left)
+
+
+def encoded(value: object) -> msgspec.Raw:
+    """Returns a value as JSON bytes."""
+    return msgspec.Raw(msgspec.json.encode(value))
 
 
 def utf8(value: object) -> object:
@@ -170,6 +228,7 @@ def _message(
     if not fields.keys() & set(keys) and fields.keys() & set(SHAREGPT_KEYS):
         keys = SHAREGPT_KEYS
     role_key, content_key = keys
+    lift(fields, [key for key in keys if "." in key])
     role = _role(fields.pop(role_key, None), f"{place} key {role_key!r}") or by_turn
     given = fields.pop(content_key, None)
     content = _content(given, f"{place} key {content_key!r}", as_python=as_python)

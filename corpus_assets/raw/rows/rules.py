@@ -8,10 +8,20 @@ from typing import Final, Literal, Protocol, TypeVar, get_args
 import msgspec
 
 from corpus_assets.raw.rows.faults import RowError, check_json
-from corpus_assets.raw.rows.json_values import OBJECT, STRING, Fields, free_key, kind_of, says_nothing, utf8
+from corpus_assets.raw.rows.json_values import (
+    BLANK_LINE,
+    OBJECT,
+    STRING,
+    Fields,
+    free_key,
+    kind_of,
+    says_nothing,
+    utf8,
+)
+from corpus_assets.raw.rows.paths import kept, lift_values, with_dots
 from corpus_assets.raw.rows.seen import Seen
 from resources.errors import ConfigError
-from resources.formats.codecs import FREE_BYTES, RATIO
+from resources.formats.codecs import FREE_BYTES, RATIO, ZSTD_WINDOW_BYTES
 from resources.formats.documents import NO_METADATA
 
 Ids = Literal["auto", "given", "derived", "optional"]
@@ -31,6 +41,7 @@ class FormatOptions:
     extractor: library that takes the main text out of HTML.
     escape: character of CSV that makes a quote, delimiter or line end after it part of a value; None if no character
         does that.
+    window: see `Limits`.
     """
 
     delimiter: str | None = None
@@ -38,6 +49,7 @@ class FormatOptions:
     columns: tuple[str, ...] | None = None
     extractor: Extractor | None = None
     escape: str | None = None
+    window: int = ZSTD_WINDOW_BYTES
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,8 @@ class SourceRules:
         for every row without a valid one; `auto` follows the first good row of each file: if it has an id, rows without
         one are bad; if not, rows without one get a derived id.
     metadata_key: None means `metadata`, or `meta` if a row has no `metadata`.
+    metadata_keys: keys of the metadata that are kept; None means all. Their dots lead into objects.
+    separator: between the texts of several keys, and of a list.
     seen: counts which configured keys were found.
     """
 
@@ -58,11 +72,26 @@ class SourceRules:
     ids: Ids = "auto"
     metadata_key: str | None = None
     options: FormatOptions = FormatOptions()
+    metadata_keys: tuple[str, ...] | None = field(default=None, kw_only=True)
+    separator: str = field(default=BLANK_LINE, kw_only=True)
     seen: Seen = field(default_factory=lambda: Seen({}), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.ids not in get_args(Ids):
             raise ConfigError(f"ids is {self.ids!r}; valid: {', '.join(get_args(Ids))}")
+
+    @property
+    def content_keys(self) -> tuple[str, ...]:
+        """The keys of a row that make its content."""
+        return ()
+
+    @property
+    def metadata_columns(self) -> Collection[str] | None:
+        """The columns that metadata are made of; None is all that are no content."""
+        if self.metadata_keys is None:
+            return None
+        usual = ("metadata", "meta") if self.metadata_key is None else (self.metadata_key,)
+        return {"added", "created", *usual, *self.metadata_keys}
 
 
 @dataclass(frozen=True)
@@ -74,12 +103,14 @@ class Limits:
     nesting: depth of lists and objects in metadata, less than the JSON parsers of this project and of its readers
         allow.
     ratio: decompressed to compressed size, for more than `free_bytes` of decompressed bytes (gzip never exceeds 1032).
+    window: bytes of the largest window that a compressed file may need to be read.
     """
 
     line_bytes: int = 256 << 20
     nesting: int = 256
     ratio: int = RATIO
     free_bytes: int = FREE_BYTES
+    window: int = ZSTD_WINDOW_BYTES
 
     def decompressed(self, compressed_bytes: int) -> int:
         """Returns the number of bytes that a compressed stream of this size may decompress to."""
@@ -131,12 +162,14 @@ class RowNames:
     """Counts the rows of one raw file, good and bad; gives the good ones their ids and their metadata.
 
     part: number of the archive member or listed text that the rows lie in.
+    nested: configured keys with dots, whose values `lift` and `lift_values` bring to the top.
     """
 
     def __init__(self, rules: SourceRules, limits: Limits) -> None:
         self._rules = rules
         self._limits = limits
         self.part = 0
+        self.nested = with_dots([*rules.content_keys, rules.id_key, rules.metadata_key])
         self._row = -1
         self._first = self._good = 0  # first row of the part, and its good rows
         self._id_required: bool | None = {"auto": None, "given": True, "derived": False, "optional": False}[rules.ids]
@@ -170,6 +203,7 @@ class RowNames:
         for value in values.values():
             if isinstance(value, RowError):
                 raise value
+        lift_values(values, self.nested)
         given = values.pop(self._rules.id_key, None)
         if given is not None:
             values[self._rules.id_key] = utf8(given)
@@ -222,16 +256,27 @@ class RowNames:
         kind = "null" if own is None else kind_of(own)
         if own is not None and kind in ("object", "null"):
             del fields[key]
-        if fields:
+        if fields or self._rules.metadata_keys is not None:
             merged = OBJECT.decode(own) if own is not None and kind == "object" else {}
             for name, value in fields.items():
                 merged[free_key(name, merged)] = value
-            encoded = msgspec.json.encode(merged)
+            chosen = self._chosen(merged)
+            if not chosen:
+                return NO_METADATA
+            encoded = msgspec.json.encode(chosen)
         elif own is not None and kind == "object":
             encoded = bytes(own)
         else:
             return NO_METADATA
         return self.checked(encoded)
+
+    def _chosen(self, metadata: Fields) -> Fields:
+        """Returns the metadata that the source keeps."""
+        keys = self._rules.metadata_keys
+        if keys is None:
+            return metadata
+        self._rules.seen.metadata(metadata)
+        return kept(metadata, keys)
 
     def checked(self, metadata: bytes) -> msgspec.Raw:
         """Returns a metadata object on one line; raises an error if it exceeds the limits."""

@@ -6,10 +6,11 @@ from typing import Any, Final
 import msgspec
 
 from corpus_assets.config.datasets.files import KEYS, Files, Shape
-from corpus_assets.config.naming import MESSAGE_KEY, ROW_KEY, names_given
+from corpus_assets.config.naming import MESSAGE_KEY, METADATA_KEY, ROW_KEY, names_given
 from corpus_assets.config.sections import Source
 from corpus_assets.config.selection.contamination import Benchmark
-from corpus_assets.raw.rows.json_values import LIST, OBJECT, Fields, kind_of
+from corpus_assets.raw.rows.json_values import LIST, OBJECT, Fields, kind_of, lift
+from corpus_assets.raw.rows.paths import kept, with_dots
 from resources.documents.looked_for import LookedFor, numbers_of
 
 DERIVED_IDS: Final = "derived_ids"
@@ -29,11 +30,20 @@ class Seen:
     """
 
     def __init__(
-        self, keys: Wanted, messages: Wanted | None = None, *, expected: Wanted | None = None, known: Sequence[str] = ()
+        self,
+        keys: Wanted,
+        messages: Wanted | None = None,
+        *,
+        expected: Wanted | None = None,
+        known: Sequence[str] = (),
+        metadata: Wanted | None = None,
     ) -> None:
         self._keys = LookedFor("rows", keys)
         self._expected = LookedFor("rows", expected or {})
         self._messages = LookedFor("messages", messages or {})
+        self._metadata = LookedFor("documents", metadata or {})
+        self._metadata_keys = tuple(name for names in (metadata or {}).values() for name in names)
+        self._message_keys = with_dots([name for names in (messages or {}).values() for name in names])
         self._counts_rows = bool(keys or expected)
         self._wants_all_names = bool(expected)
         self._names = tuple(name for names in keys.values() for name in names)
@@ -66,18 +76,27 @@ class Seen:
         if self._messages.wants_any and raw is not None and kind_of(raw) == "list":
             for item in LIST.decode(raw):
                 if kind_of(item) == "object":
-                    self._messages.add(OBJECT.decode(item))
+                    message = OBJECT.decode(item)
+                    lift(message, self._message_keys)
+                    self._messages.add(message)
+
+    def metadata(self, fields: Fields) -> None:
+        """Counts the metadata of a row, of which some keys are kept."""
+        if self._metadata.wants_any:
+            self._metadata.add(fields, [key for key in self._metadata_keys if kept(fields, [key])])
 
     def numbers(self) -> dict[str, Any]:
         """Returns the statistics of the partition that the file is read for."""
-        counts = [self._keys, self._messages, *([self._expected] if self._others else [])]
+        counts = [self._keys, self._messages, self._metadata, *([self._expected] if self._others else [])]
         return {**numbers_of(*counts), DERIVED_IDS: self.derived_ids}
 
 
 def of_source(source: str, parameters: Mapping[str, Any]) -> Seen:
     """Returns the counter for a source. parameters: of a stage that reads its documents."""
     values = {key.removeprefix("source."): value for key, value in parameters.items() if key.startswith("source.")}
-    return Seen(names_given(Source, _with_ids(values), f"sources.{source}", ROW_KEY))
+    where = f"sources.{source}"
+    kept_keys = names_given(Source, values, where, METADATA_KEY, {"metadata_keys"})
+    return Seen(names_given(Source, _with_ids(values), where, ROW_KEY), metadata=kept_keys)
 
 
 def of_benchmark(benchmark: str, values: Mapping[str, Any]) -> Seen:
@@ -93,7 +112,8 @@ def of_dataset(dataset: str, values: Mapping[str, Any], shape: Shape) -> Seen:
     prompt = f"{where}.prompt_key"
     expected = {prompt: files.prompt_keys} if shape == "preference" and prompt not in wanted else {}
     messages = names_given(Files, values, where, MESSAGE_KEY, read)
-    return Seen(wanted, messages, expected=expected, known=keys)
+    kept_keys = names_given(Files, values, where, METADATA_KEY, {"metadata_keys"})
+    return Seen(wanted, messages, expected=expected, known=keys, metadata=kept_keys)
 
 
 def _with_ids(values: Mapping[str, Any]) -> Mapping[str, Any]:

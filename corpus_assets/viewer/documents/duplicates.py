@@ -135,7 +135,10 @@ def _row(look: Look, found: Clusters, place: int) -> dict[str, Any]:
         "id": shown_id(_id(look, shard, row), 120),
         "href": link("duplicates", shard, row=row),
         "text": short(text, 300),
-        "others": [_named(look, found.numbering, one) for one in others],
+        "others": [
+            {"name": _named(look, found.numbering, one), "href": link("duplicates", shard, row=row, member=n)}
+            for n, one in enumerate(others)
+        ],
         "more": size - 1 - len(others),
     }
 

@@ -2,20 +2,28 @@
 
 from collections.abc import Iterator
 
+from corpus_assets.filter.assets import READ
 from corpus_assets.tracing.finding import Found, Results, Sought, find_documents
+from corpus_assets.tracing.likely import is_indexed
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.names import Match, Matches, named
+from corpus_assets.tracing.tables import text_at
 from corpus_assets.viewer.query import MOST_NAME
-from corpus_assets.viewer.site import Asked, link, page, short
+from corpus_assets.viewer.site import Asked, link, page, seen, short
 from resources.documents.names import shown_id
 from resources.errors import ConfigError
+from resources.formats.jsonl.members import TABLE
 
 FIRST_SECONDS = 0.12
 """Of a search through texts before its first page is shown; going on may take longer."""
 
+INDEXED_SECONDS = 1.0
+"""The same with an index of texts, which leaves few of them to look through."""
+
 ID_SECONDS = 2.0
 MORE_SECONDS = 3.0
 SHOWN = 50
+AROUND = 120
 
 
 def search(asked: Asked) -> str:
@@ -31,11 +39,11 @@ def search(asked: Asked) -> str:
         look = view.look()
         if not cursor:
             results = list(_named(look, words, source)) if words else []
-        seconds = MORE_SECONDS if cursor else FIRST_SECONDS
+        seconds = MORE_SECONDS if cursor else INDEXED_SECONDS if is_indexed(look) else FIRST_SECONDS
         sought = Sought(piece=words or None, source=source or None)
         texts = find_documents(look, sought, limit=SHOWN, seconds=seconds, cursor=cursor or None)
         title = f"Texts that hold “{short(words, 100)}”" if words else f"Documents of {source}"
-        results.append((title, [_row(look, found) for found in texts.found]))
+        results.append((title, [_row(look, found, words) for found in texts.found]))
     return page(
         asked,
         "search.html",
@@ -69,20 +77,41 @@ def _named(look: Look, words: str, source: str) -> Iterator[tuple[str, list[dict
     yield f"Documents whose id holds {short(words, 100)}{how}", others
 
 
+def _snippet(look: Look, found: Found, piece: str) -> tuple[str, str, str] | None:
+    """Returns what stands before a piece, the piece, and what stands after it; None if the row has no text with it."""
+    documents = look.partition(READ, found.shard)
+    if look.asset_of(found.shard) != READ or documents is None or not documents.has(TABLE):
+        return None
+    text = text_at(documents, found.number)
+    place = text.find(piece)
+    if place < 0:
+        return None
+    after = text[place + len(piece) : place + len(piece) + AROUND]
+    return seen(text[max(0, place - AROUND) : place]), seen(piece[: 4 * AROUND]), seen(after)
+
+
 def _match(look: Look, match: Match) -> dict[str, object]:
     if match.number is not None:
         return _row(look, Found(match.source, match.id, match.shard, match.number))
     href = link("why", shard=match.shard, row=match.row)
     place = f"{match.shard}, row {match.row or 0:,} from 0"
-    return {"id": "a row that gave no document", "source": match.source, "href": href, "why": href, "place": place}
+    return {
+        "id": "a row that gave no document",
+        "source": match.source,
+        "href": href,
+        "why": href,
+        "place": place,
+        "snippet": None,
+    }
 
 
-def _row(look: Look, found: Found) -> dict[str, object]:
+def _row(look: Look, found: Found, piece: str = "") -> dict[str, object]:
     asset, why = look.asset_of(found.shard), link("why", shard=found.shard, number=found.number)
     return {
         "id": shown_id(found.id, 160),
         "source": found.source,
         "href": why if look.holds_ids(found.shard) else link("documents", asset, found.shard, row=found.number),
         "why": why,
+        "snippet": _snippet(look, found, piece) if piece else None,
         "place": f"document {found.number:,} of {found.shard}",
     }

@@ -6,7 +6,7 @@ from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.viewer.browse import pages, partition_address
 from corpus_assets.viewer.overview import dataset_rows
 from corpus_assets.viewer.site import Asked, link, page
-from corpus_assets.viewer.token_files import file_of, files_of
+from corpus_assets.viewer.token_files import TokenFile, file_of, files_of
 from corpus_assets.viewer.tokens.rows import POSITIONS, asset_of, exported_row, hdf5_row
 from resources.hashing import keyed_hash
 
@@ -18,13 +18,30 @@ def datasets(asked: Asked) -> str:
     return page(asked, "tokens.html", "Token rows", datasets=dataset_rows(asked.view))
 
 
+def _row_of_all(files: list[TokenFile], number: int) -> tuple[TokenFile, int]:
+    """Returns the file and row of a row of the dataset, counted over all of its files in order."""
+    for file in files:
+        if number < file.rows:
+            return file, number
+        number -= file.rows
+    raise AssertionError("the number is below that of all rows")
+
+
 def rows(asked: Asked) -> str:
-    """Shows one row of a dataset. Parameters: `file`, `row`, `at` (position), `as` (text or table)."""
+    """Shows one row of a dataset.
+
+    Parameters: `file`, `row`; or `of_all`, a row counted over all files; `at` (position), `as` (text or table).
+    """
     view, query = asked.view, asked.query
     name = asked.path["dataset"]
     files = files_of(view, name)
     file = file_of(files, name, query.text("file", 2000))
-    row = query.number("row", high=file.rows - 1)
+    every = sum(one.rows for one in files)
+    if query.text("of_all"):
+        file, row = _row_of_all(files, query.number("of_all", high=max(0, every - 1)))
+    else:
+        row = query.number("row", high=file.rows - 1)
+    before = sum(one.rows for one in files[: files.index(file)])
     at = query.number("at")
     shape = query.one_of("as", ["text", "table"])
     entry = next(entry for entry in view.corpus.settings.values["datasets"] if entry["name"] == name)
@@ -44,6 +61,9 @@ def rows(asked: Asked) -> str:
         files=[one.name for one in files[:MOST_FILES]],
         more_files=max(0, len(files) - MOST_FILES),
         row=row,
+        of_all=before + row,
+        every=every,
+        at=at,
         shown=shown,
         as_table=shape == "table",
         other_shape=here(at=at or None, **{"as": None if shape == "table" else "table"}),

@@ -2,6 +2,7 @@ import errno
 import gzip
 import io
 import itertools
+import lzma
 from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
@@ -12,19 +13,35 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from resources.errors import StoreAccessError
-from resources.formats.codecs import ZSTD_WINDOW_BYTES, CodecError, open_gzip, open_zstd
+from resources.formats.codecs import (
+    ZSTD_WINDOW_BYTES,
+    CodecError,
+    WindowError,
+    open_gzip,
+    open_packed,
+    open_zstd,
+)
+from tests.raw.packings import PACK, lz4_frame, zstd_frame
 
-Opener = Callable[[BinaryIO], io.BufferedReader]
+Opener = Callable[..., io.BufferedReader]
 SKIPPABLE_FRAME = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"notes"
 
 
-def zstd_frame(content: bytes) -> bytes:
-    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
+def open_wide_zstd(raw: BinaryIO, max_bytes: int | None = None) -> io.BufferedReader:
+    return open_zstd(raw, max_bytes, 2 * ZSTD_WINDOW_BYTES)
+
+
+def opener_of(packed: str) -> Opener:
+    return lambda raw, max_bytes=None: open_packed(raw, packed, max_bytes)
 
 
 CODECS = [
     pytest.param(gzip.compress, open_gzip, id="gzip"),
     pytest.param(zstd_frame, open_zstd, id="zstd"),
+    pytest.param(zstd_frame, open_wide_zstd, id="zstd of large windows"),
+    pytest.param(PACK["bz2"], opener_of("bzip2"), id="bzip2"),
+    pytest.param(PACK["xz"], opener_of("xz"), id="xz"),
+    pytest.param(PACK["lz4"], opener_of("lz4"), id="lz4"),
 ]
 Compress = Callable[[bytes], bytes]
 
@@ -99,14 +116,51 @@ def test_bytes_after_the_end_are_an_error(compress: Compress, opener: Opener) ->
 @pytest.mark.parametrize(("compress", "opener"), CODECS)
 def test_output_past_the_allowance_is_an_error(compress: Compress, opener: Opener) -> None:
     packed = compress(b"A" * 5_000_000)
-    limited = open_gzip if opener is open_gzip else open_zstd
-    assert len(limited(io.BytesIO(packed), 5_000_000).read()) == 5_000_000
+    assert len(opener(io.BytesIO(packed), 5_000_000).read()) == 5_000_000
     with pytest.raises(CodecError, match="more than the 4999999 bytes"):
-        limited(io.BytesIO(packed), 4_999_999).read()
+        opener(io.BytesIO(packed), 4_999_999).read()
 
 
-def test_gzip_zero_padding_is_no_data() -> None:
-    assert open_gzip(io.BytesIO(gzip.compress(b"abc") + bytes(3000))).read() == b"abc"
+@pytest.mark.parametrize("packed", ["gzip", "bzip2", "xz"])
+def test_zero_padding_is_no_data(packed: str) -> None:
+    compress = {"gzip": PACK["gz"], "bzip2": PACK["bz2"], "xz": PACK["xz"]}[packed]
+    assert open_packed(io.BytesIO(compress(b"abc") + bytes(3000)), packed).read() == b"abc"
+    with pytest.raises(CodecError, match="cut or corrupt"):
+        open_packed(io.BytesIO(bytes(3000)), packed).read()
+
+
+@pytest.mark.parametrize(("compress", "opener"), CODECS)
+def test_very_many_small_streams_are_read(compress: Compress, opener: Opener) -> None:
+    assert opener(io.BytesIO((compress(b"a") + compress(b"")) * 3000)).read() == b"a" * 3000
+
+
+def test_an_lz4_frame_with_a_dictionary_or_of_the_old_kind_is_an_error() -> None:
+    content = b"0123456789" * 10
+    with_dictionary = lz4_frame(content, b"\x75\x40", (7).to_bytes(4, "little"))
+    behind = bytearray(with_dictionary)
+    behind[11 + 4 :] = b"\x0f\x20\x00" + behind[11 + 4 + 3 :]  # the block begins with a copy of what is before it
+    for faulty in (bytes(behind), b"\x02\x21\x4c\x18" + with_dictionary[4:]):
+        with pytest.raises(CodecError, match="lz4 stream is cut or corrupt"):
+            open_packed(io.BytesIO(faulty), "lz4").read()
+
+
+def test_an_xz_dictionary_has_the_limit_of_a_window() -> None:
+    large = lzma.compress(b"abc", preset=9)  # a dictionary of 64 MiB
+    assert open_packed(io.BytesIO(large), "xz", None, 64 << 20).read() == b"abc"
+    with pytest.raises(WindowError, match="xz window is over the limit of 33554432 bytes"):
+        open_packed(io.BytesIO(large), "xz", None, 32 << 20).read()
+
+
+def test_a_zstd_window_over_the_usual_limit_is_read_if_it_is_allowed() -> None:
+    def frame(log: int) -> bytes:
+        parameters = zstandard.ZstdCompressionParameters(window_log=log, write_checksum=True)
+        compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+        return compressor.compress(b"abc" * 5000) + compressor.flush()
+
+    wide, wider = frame(28), frame(29)
+    assert open_wide_zstd(io.BytesIO(SKIPPABLE_FRAME + wide + wide)).read() == b"abc" * 10000
+    with pytest.raises(WindowError, match="over the limit of 268435456 bytes"):
+        open_wide_zstd(io.BytesIO(wide + wider)).read()
 
 
 def test_zstd_skippable_frames_and_unknown_sizes() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.importer.documents import add_documents
 from corpus_assets.importer.draft import Draft, key_prefix, usable_name
+from corpus_assets.importer.taggers import add_taggers
 from resources.stage.graph import did_you_mean
 
 COMPAT = "dolma"
@@ -19,7 +20,6 @@ REASONS = {
     "work_dir": "temporary files lie in the store",
     "skip_on_failure": "a document that a tagger fails at fails its shard, and the others go on",
 }
-_PLACES = {"lists": "lists/{}.txt", "model": "models/{}.bin"}
 
 
 def import_tag(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
@@ -61,14 +61,7 @@ def add_entry(draft: Draft, experiment: str, taggers: Sequence[str], key: str) -
         draft.to_do.append(
             f"keys of {experiment!r} begin with {key_prefix(name)}__ now, not with {key_prefix(experiment)}__"
         )
-    entry = draft.entry("attributes", name)
-    if entry is None:
-        entry = {"name": name, "taggers": [], "compat": COMPAT}
-        draft.add("attributes", entry)
-    for tagger in known:
-        if tagger not in entry["taggers"]:
-            entry["taggers"].append(tagger)
-            _add_needs(draft, entry, tagger)
+    add_taggers(draft, name, known, compat=COMPAT)
 
 
 def _is_known(draft: Draft, name: str, key: str) -> bool:
@@ -76,15 +69,3 @@ def _is_known(draft: Draft, name: str, key: str) -> bool:
         near = did_you_mean(name, BUILT_IN)
         draft.leave(f"{key}: {name}", f"no tagger of this name is built in{near}")
     return name in BUILT_IN
-
-
-def _add_needs(draft: Draft, entry: dict[str, Any], name: str) -> None:
-    tagger = BUILT_IN[name]
-    for option in tagger.files:
-        path = _PLACES[option].format(name)
-        entry.setdefault("options", {})[name] = {option: path}
-        draft.to_do.append(f"put what {name} downloads into {path}, or name another file")
-    if tagger.extra:
-        install = f"pip install 'corpus-assets[{tagger.extra}]'"
-        if install not in draft.to_do:
-            draft.to_do.append(install)

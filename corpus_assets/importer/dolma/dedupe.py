@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus_assets.importer.documents import add_documents, are_all, narrowed
-from corpus_assets.importer.dolma_tag import COMPAT
+from corpus_assets.importer.dolma.tag import COMPAT
 from corpus_assets.importer.draft import Draft, Filled, usable_name
 
 _NAME = r"\.([A-Za-z_][\w-]*)|\[\s*'([^'.]+)'\s*\]|\[\s*\"([^\".]+)\"\s*\]"
@@ -39,7 +39,7 @@ def import_dedupe(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
     compared = _documents(draft, dedupe) if dedupe.get("documents") else _paragraphs(dedupe)
     if compared is None:
         return
-    entry: dict[str, Any] = {"name": usable_name(str(dedupe.get("name") or ""), "duplicated"), **compared}
+    entry: dict[str, Any] = {"name": usable_name(given_name(dedupe), "duplicated"), **compared}
     entry["skip_empty"] = bool(dedupe.get("skip_empty", False))
     entry |= {key: int(dedupe[key]) for key in ("min_length", "min_words") if dedupe.get(key)}
     if "min_words" in entry:
@@ -47,6 +47,13 @@ def import_dedupe(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
     else:
         entry["compat"] = COMPAT
     _add(draft, entry, given.get("bloom_filter") or {}, sources)
+
+
+def given_name(dedupe: Mapping[str, Any]) -> str:
+    """Returns the name of a deduper; the toolkit takes that of the attribute if there is none."""
+    parts = [dedupe.get(key) or {} for key in ("documents", "paragraphs")]
+    named = (part.get("attribute_name") for part in parts if isinstance(part, Mapping))
+    return str(dedupe.get("name") or next((name for name in named if name), ""))
 
 
 def is_read_only(given: Mapping[str, Any]) -> bool:

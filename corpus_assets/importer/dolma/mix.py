@@ -7,7 +7,7 @@ from typing import Any
 
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.importer.documents import add_documents, are_all, narrowed
-from corpus_assets.importer.dolma_tag import COMPAT, add_entry
+from corpus_assets.importer.dolma.tag import COMPAT, add_entry
 from corpus_assets.importer.draft import Draft, GivenStream, key_prefix, usable_name
 
 REASONS = {

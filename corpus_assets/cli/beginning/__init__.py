@@ -1,0 +1,1 @@
+"""`corpus init`: the first corpus.yaml over raw files."""

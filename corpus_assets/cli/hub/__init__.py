@@ -1,0 +1,1 @@
+"""`corpus publish` and `corpus pull`."""

@@ -1,0 +1,1 @@
+"""`corpus import`: configurations and command lines of other tools as a corpus.yaml."""

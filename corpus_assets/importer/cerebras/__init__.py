@@ -1,0 +1,1 @@
+"""Configurations and command lines of Cerebras' Model Zoo as datasets."""

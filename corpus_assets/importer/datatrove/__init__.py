@@ -1,0 +1,1 @@
+"""Scripts of datatrove as a corpus.yaml; they are parsed and never run."""

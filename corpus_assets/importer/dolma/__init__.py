@@ -1,0 +1,1 @@
+"""Configurations and command lines of the Dolma toolkit as a corpus.yaml."""

@@ -1,0 +1,1 @@
+"""A corpus on the Hugging Face hub: published in one commit, and pulled again (docs/publishing.md)."""

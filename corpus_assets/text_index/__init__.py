@@ -1,0 +1,1 @@
+"""The index of texts: which blocks of documents may hold a phrase."""

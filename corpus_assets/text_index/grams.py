@@ -1,0 +1,94 @@
+"""Which blocks of documents may hold a phrase: a table of bits, by hashes of runs of eight bytes.
+
+Consecutive documents are a block of some 64 KiB. Half of all runs of eight bytes are counted, chosen by their own hash,
+so that those of a phrase are known without the text around it. Each run sets the bit of its block in one row of the
+table. A block whose bits are set for all counted runs of a phrase may hold it; one with a bit unset does not.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+RUN = 8
+BLOCK_BYTES = 1 << 16
+SLAB = 512
+"""Blocks whose bits lie side by side, in a table of their own: so much is held at once, at most 4 MiB."""
+
+PROBES = 24
+"""Counted runs of a phrase that are looked up."""
+
+_LEAST_ROWS, _MOST_ROWS = 1 << 8, 1 << 16
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_SAMPLED, _SLOT = np.uint64(63), np.uint64(46)
+
+
+def block_starts(sizes: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
+    """Returns the first row of each block (blocks,). sizes: (documents,) bytes of each text.
+
+    A block ends with the document that makes it `BLOCK_BYTES` or more.
+    """
+    ends, starts, row = np.cumsum(sizes, dtype=np.int64), [], 0
+    while row < len(sizes):
+        starts.append(row)
+        before = int(ends[row - 1]) if row else 0
+        row = int(np.searchsorted(ends, before + BLOCK_BYTES)) + 1
+    return np.array(starts, np.int64)
+
+
+def rows_for(text_bytes: int, blocks: int) -> int:
+    """Returns how many rows a table has: a power of two, as many as a block has bytes, so that a third of it is set."""
+    wanted = max(1, text_bytes // max(1, blocks))
+    return min(max(1 << (wanted - 1).bit_length(), _LEAST_ROWS), _MOST_ROWS)
+
+
+def counted(text: bytes, rows: int) -> NDArray[np.int64]:
+    """Returns the rows of a table that the counted runs of a text have, ascending, each once."""
+    return np.unique(np.concatenate([np.empty(0, np.int64), *_counted(text, rows)]))
+
+
+def _counted(text: bytes, rows: int) -> Iterator[NDArray[np.int64]]:
+    for offset in range(min(RUN, max(0, len(text) - RUN + 1))):
+        runs = np.frombuffer(text, "<u8", (len(text) - offset) // RUN, offset)
+        hashes = runs * _FACTOR
+        chosen = hashes[hashes >> _SAMPLED == 0]
+        yield ((chosen >> _SLOT) & np.uint64(rows - 1)).astype(np.int64)
+
+
+def tables(blocks: Iterator[bytes], count: int, rows: int) -> Iterator[NDArray[np.uint8]]:
+    """Yields the table of each slab of blocks, (rows, bytes). blocks: their texts; count: how many there are."""
+    width = width_of(count)
+    table = np.zeros((rows, width), np.uint8)
+    for number, text in enumerate(blocks):
+        if number and number % SLAB == 0:
+            yield table
+            table = np.zeros((rows, width), np.uint8)
+        place = number % SLAB
+        bits = table[:, place // 8]
+        for found in _counted(text, rows):
+            bits[found] |= np.uint8(1 << (place % 8))
+    if count:
+        yield table
+
+
+def width_of(blocks: int) -> int:
+    """Returns how many bytes a row of a table has."""
+    return max(1, -(-min(blocks, SLAB) // 8))
+
+
+def may_hold(table: NDArray[np.uint8], blocks: int, phrase: bytes) -> NDArray[np.bool_] | None:
+    """Returns which blocks may hold a phrase (blocks,); None if no run of it is counted.
+
+    table: (slabs * rows, bytes), those of all slabs one after another.
+    """
+    slabs = -(-blocks // SLAB)
+    if not slabs:
+        return np.zeros(0, np.bool_)
+    rows = len(table) // slabs
+    wanted = counted(phrase, rows)
+    if not len(wanted):
+        return None
+    probes = wanted[np.linspace(0, len(wanted) - 1, min(PROBES, len(wanted)), dtype=np.int64)]
+    places = np.arange(slabs)[:, None] * rows + probes
+    bits = np.bitwise_and.reduce(table[places], axis=1)
+    return np.unpackbits(bits, axis=1, bitorder="little").reshape(-1)[:blocks].astype(np.bool_)

@@ -1,0 +1,1 @@
+"""Pages on what differs: from an earlier build, and from the present plan with another configuration."""

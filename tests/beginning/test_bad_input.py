@@ -1,0 +1,217 @@
+"""What `corpus init` cannot use gets a sentence, and nothing is written."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corpus_assets.beginning.looking import look, rows
+from corpus_assets.beginning.writing import write_whole
+from resources.errors import ConfigError
+from resources.raw_places import RawPlace
+from resources.raw_places.files import FoundFile
+from tests.beginning.starts import begin, begun, prose, refused, write_jsonl
+from tests.beginning.starts import rows as documents
+from tests.house import TOP
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+
+
+def out(folder: Path) -> Path:
+    return folder / "out/corpus.yaml"
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    assert "is not there; valid: a folder" in refused(tmp_path / "raw", out(tmp_path))
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    (tmp_path / "raw/deep").mkdir(parents=True)
+    assert "has no files; nothing was written" in refused(tmp_path / "raw", out(tmp_path))
+
+
+def test_a_folder_of_files_without_bytes(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    for name in ("a.jsonl", "b.txt"):
+        (tmp_path / "raw" / name).touch()
+    assert "empty: 2 files without bytes: a.jsonl, b.txt" in refused(tmp_path / "raw", out(tmp_path))
+
+
+def test_a_folder_of_pictures_is_folded(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    for number in range(300):
+        (tmp_path / f"raw/{number:03}.png").write_bytes(PNG)
+    message = refused(tmp_path / "raw", out(tmp_path))
+    assert "has no file that can be read, so nothing was written" in message
+    assert "begins like image/png" in message
+    assert message.count("\n") <= 6
+
+
+def test_an_unreadable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rights of a folder do not keep the superuser out, so the system's answer is made here."""
+    (tmp_path / "raw").mkdir()
+    scan = os.scandir
+
+    def denied(path: object) -> object:
+        if str(path).endswith("raw"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "scandir", denied)
+    assert "cannot be listed: Permission denied" in refused(tmp_path / "raw", out(tmp_path))
+
+
+def test_a_folder_below_that_cannot_be_listed_is_in_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("2024-01", "2024-02", "2024-03"):
+        write_jsonl(tmp_path / f"raw/web/{name}/a.jsonl", documents(4))
+    scan = os.scandir
+
+    def denied(path: object) -> object:
+        if str(path).endswith("2024-02"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(os, "scandir", denied)
+    done = begin(tmp_path / "raw", out(tmp_path))
+    assert "unlisted: the folder web/2024-02: Permission denied" in done.stdout
+    monkeypatch.undo()
+    config = begun(tmp_path / "raw", tmp_path / "again/corpus.yaml")
+    assert [one.name for one in config.sources] == ["web"]
+    text = out(tmp_path).read_text()
+    assert "web/2024-01" in text
+    assert "location: " + str(tmp_path / "raw/web/2024-02") not in text
+    assert f"location: {tmp_path / 'raw/web'}\n" not in text
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_one_long_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """A row that is longer than what is looked at is read to its beginning; a build drops one over its own limit."""
+    monkeypatch.setattr(rows, "LONGEST", 1 << 12)
+    monkeypatch.setattr(rows, "_LONGEST_READ", 20 << 20)
+    (tmp_path / "raw").mkdir()
+    text = "some words " * (size << 20 >> 3)
+    (tmp_path / "raw/a.jsonl").write_text(json.dumps({"id": "a", "body": text, "n": 1}))
+    if size == 1:
+        (source,) = begun(tmp_path / "raw", out(tmp_path)).sources
+        assert source.text_key == "body"
+    else:
+        assert "long_row: a.jsonl: its first row has more than 20 MiB" in refused(tmp_path / "raw", out(tmp_path))
+
+
+MEMORY = """
+import resource, sys
+from corpus_assets.cli.main import main
+sys.argv = ["corpus", "init", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as end:
+    print(end.code)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_a_line_of_one_gigabyte_takes_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    with (tmp_path / "raw/a.jsonl").open("wb") as file:
+        file.write(b'{"text": "')
+        file.truncate(1 << 30)  # The rest are zeros, which take no space on the disk.
+    command = [sys.executable, "-c", MEMORY, str(tmp_path / "raw"), "--output", str(out(tmp_path))]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True)
+    code, peak = done.stdout.split()[-2:]
+    assert code == "2"
+    assert "its first row has more than 256 MiB" in done.stderr
+    assert int(peak) < 400 << 10  # KiB
+    assert not out(tmp_path).exists()
+
+
+def test_many_files_are_looked_into_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def noted(place: RawPlace, file: FoundFile, most_bytes: int) -> rows.Sample:
+        opened.append(file.path)
+        return rows.sample_of(place, file, most_bytes)
+
+    monkeypatch.setattr(look, "sample_of", noted)
+    for number in range(3_000):
+        (tmp_path / f"raw/{number % 300}").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"raw/{number % 300}/{number:x}.txt").write_text(prose(number, 20))
+    config = begun(tmp_path / "raw", out(tmp_path))
+    assert [one.name for one in config.sources] == ["raw"]
+    assert 0 < len(opened) <= look.MOST_SAMPLED
+    assert "3,000 files" in out(tmp_path).read_text()
+    assert f"looked into {look.MOST_SAMPLED}" in out(tmp_path).read_text()
+
+
+def test_bad_files_are_named_and_skipped(tmp_path: Path) -> None:
+    for number in range(8):
+        write_jsonl(tmp_path / f"raw/part-{number}.jsonl", documents(4))
+    (tmp_path / "raw/part-3.jsonl").write_bytes(b"\xff\xfe{\0")
+    (tmp_path / "raw/half.parquet").write_bytes(b"PAR1 and no more")
+    file = out(tmp_path)
+    (source,) = begun(tmp_path / "raw", file).sources
+    assert source.on_bad_file == "skip"
+    for name in ("part-3.jsonl: starts like UTF-16", "half.parquet"):
+        assert name in file.read_text()
+
+
+def test_many_bad_rows_raise_their_limit_with_a_reason(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "raw/a.jsonl", documents(4))
+    path.write_text(path.read_text() + "no json\n" * 6)
+    (source,) = begun(tmp_path / "raw", out(tmp_path)).sources
+    assert source.max_bad_rows > 0.6
+    assert "60% of the sampled rows are bad (invalid_json)" in out(tmp_path).read_text()
+
+
+def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "raw/a.jsonl", documents(4))
+    file = out(tmp_path)
+    file.parent.mkdir()
+    file.write_text("mine")
+    done = begin(tmp_path / "raw", file)
+    assert isinstance(done.exception, ConfigError)
+    assert "--force replaces it" in str(done.exception)
+    assert file.read_text() == "mine"
+    assert begun(tmp_path / "raw", file, "--force").sources
+
+
+def test_nothing_is_left_of_a_file_that_its_schema_refuses(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        write_whole("sources: [{nme: books}]\n", out(tmp_path), force=False)
+    assert list(out(tmp_path).parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["--tokenizer", "nowhere.json"], "--tokenizer: 'nowhere.json' is not there"),
+        (["--access", "endpoint=http://a"], "--access: goes with s3://bucket/prefix"),
+    ],
+)
+def test_options_that_cannot_be(tmp_path: Path, given: list[str], why: str) -> None:
+    write_jsonl(tmp_path / "raw/a.jsonl", documents(4))
+    assert why in refused(tmp_path / "raw", out(tmp_path), *given)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("hf://name", "hf://datasets/org/name"),
+        ("ftp://host/file", "ftp: is not read"),
+        ("https://user:secret@host/list.txt", "without user name"),
+        ("s3:///prefix", "bucket"),
+    ],
+)
+def test_addresses_that_cannot_be(tmp_path: Path, place: str, why: str) -> None:
+    message = refused(place, out(tmp_path))
+    assert why in message
+    assert "secret" not in message
+
+
+def test_keys_of_the_object_store_are_those_of_its_section(tmp_path: Path) -> None:
+    assert "valid: KEY=VALUE" in refused("s3://bucket/a", out(tmp_path), "--access", "endpoint")
+    assert "secret" not in refused("s3://bucket/a", out(tmp_path), "--access", "secret_key=secret").replace(
+        "secret_key", ""
+    )

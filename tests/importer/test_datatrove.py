@@ -1,0 +1,225 @@
+"""`corpus import datatrove`: scripts by their blocks, which are parsed, never run, and built."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from corpus_assets.importer.datatrove.names import LEFT_BLOCKS, ORDER
+from corpus_assets.importer.datatrove.pipelines import TAKEN_BLOCKS, import_datatrove
+from corpus_assets.importer.draft import Draft
+from resources.errors import ConfigError
+from tests.importer.built import WORDS, assert_all_named, built, imported, texts, write_tokenizer
+
+SCRIPT = '''
+"""Filters, deduplicates and tokenizes."""
+import os
+from datatrove.executor import LocalPipelineExecutor as Runner
+from datatrove.pipeline.readers import JsonlReader
+from datatrove.pipeline.writers.jsonl import JsonlWriter as Out
+
+open("ran", "w").write("this script was run")
+BASE = "work"
+FILTERED = os.path.join(BASE, "filtered")
+CONFIG = MinhashConfig(n_grams=4, num_buckets=10, hashes_per_bucket=6, hash_config=HashConfig(precision=64))
+READ = JsonlReader(f"{FILTERED}/", text_key="text")
+LIMIT = 2 * 3 - 7
+
+first = Runner(
+    pipeline=[
+        JsonlReader("raw", glob_pattern="**/*.jsonl", text_key="body", limit=LIMIT),
+        lambda pipeline, rank, world: pipeline,
+        GopherQualityFilter(min_doc_words=20, min_stop_words=1, max_avg_word_length=None, exclusion_writer=Out(BASE)),
+        GopherRepetitionFilter(dup_line_frac=0.4, top_n_grams=((2, 0.9), (7, 0.2)), dup_n_grams=None),
+        C4QualityFilter(filter_no_terminal_punct=False, min_words_per_line=3, filter_javascript=False),
+        FineWebQualityFilter(line_punct_thr=0.5, char_duplicates_ratio=0.2, short_line_thr=0.9, new_line_ratio=0.5),
+        RegexFilter(r"FOR\\s+SALE"),
+        LambdaFilter(lambda doc: len(doc.text) > 3),
+        Out(FILTERED),
+    ],
+    tasks=4, workers=2, logging_dir="logs",
+)
+second = Runner(pipeline=[READ, MinhashDedupSignature(output_folder="sigs", config=CONFIG)], workers=5, depends=first)
+third = Runner(pipeline=[MinhashDedupBuckets("sigs", "buckets", config=CONFIG)], tasks=CONFIG.num_buckets)
+steps = [
+    READ,
+    TokensCounter(),
+    MinhashDedupFilter(input_folder="removed"),
+    PIIFormatter(remove_ips=False, email_replacement="$gone"),
+    Out("final", compression=None),
+    DocumentTokenizer(output_folder="tokens", tokenizer_name_or_path="tokenizer/tokenizer.json",
+                      eos_token="<|endoftext|>", max_tokens_per_file=2000, seed=7, shuffle_documents=True),
+]
+if __name__ == "__main__":
+    Runner(pipeline=steps).run()
+'''
+
+
+def lines(number: int, count: int = 3) -> str:
+    """Lines of words that all rules keep."""
+    words = [f"{word}{'abcdefgh'[(number + place) % 8]}" for place, word in enumerate(WORDS)]
+    return "\n".join(f"{' '.join(words[place:])} of the {number} and line {place} so." for place in range(count))
+
+
+BAD = {
+    "short": "the few words of this are not enough.",
+    "unended": lines(1).replace(".", ""),
+    "brief": "\n".join(f"the line {place} is so." for place in range(60)),
+    "repeated": "\n".join([lines(2, 1)] * 2 + [lines(3, 2)]),
+    "curly": lines(4) + " {x}",
+    "sale": lines(5) + " FOR  SALE.",
+}
+
+
+@pytest.fixture
+def draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Draft:
+    monkeypatch.chdir(tmp_path)
+    write_tokenizer(tmp_path / "tokenizer" / "tokenizer.json")
+    (tmp_path / "raw" / "a").mkdir(parents=True)
+    good = [lines(10), lines(22, 4), lines(35, 5) + "\nmail jane@mail.example now, so it ends."]
+    rows = [*good, *BAD.values(), lines(10) + " The end is near."]
+    (tmp_path / "raw" / "a" / "x.jsonl").write_text("\n".join(json.dumps({"body": row}) for row in rows))
+    return imported(import_datatrove, tmp_path, {"script.py": SCRIPT})
+
+
+def test_blocks_become_sections(draft: Draft) -> None:
+    values = draft.values
+    assert not Path("ran").exists()
+    assert values["sources"] == [{"name": "raw", "location": "raw", "glob": "**/*.jsonl", "text_key": "body"}]
+    assert values["minhash"] == {"unit": "word", "width": 4, "bands": 10, "rows": 6, "seed": 1, "permutations": 60}
+    assert values["dedup"] == {"verify": "none"}
+    assert values["mix"] == {"seed": 7, "leave_out": ["duplicates"]}
+    assert values["engine"] == {"workers": 5}
+    rules = values["filter"]["rules"]
+    assert rules["quality.gopher_v2.word_count"] == {"min": 20, "max": 100_000}
+    assert rules["quality.gopher_v2.median_word_length"] == {"min": 3}
+    assert rules["quality.gopher_v2.fraction_of_characters_in_most_common_2grams"] == {"max": 0.9}
+    assert [one["format"] for one in values["datasets"]] == ["datatrove", "text"]
+    assert values["datasets"][1]["files"] == "jsonl"
+    assert values["tokenizer"]["eos"] == "<|endoftext|>"
+    assert {"span": "quality.c4_v2.lines_with_too_few_words", "replacement": ""} in values["filter"]["span_replacement"]
+
+
+def test_every_parameter_of_a_block_is_named(draft: Draft) -> None:
+    given = ("data_folder", "glob_pattern", "text_key", "limit", "min_doc_words", "exclusion_writer", "dup_line_frac")
+    more = ("top_n_grams", "top_n_grams: 7", "dup_n_grams", "filter_no_terminal_punct", "min_words_per_line", "seed")
+    last = ("regex_exp", "n_grams", "hash_config", "input_folder", "remove_ips", "email_replacement", "compression")
+    tokens = ("tokenizer_name_or_path", "eos_token", "max_tokens_per_file", "shuffle_documents", "tasks", "logging_dir")
+    assert_all_named(draft, [*given, *more, *last, *tokens, "workers", "depends", "filter_function", "LambdaFilter"])
+    assert any(key.startswith("step lambda pipeline") for key in draft.left_out)
+    assert any(key.endswith("TokensCounter") for key in draft.left_out)
+    assert any("steps join" in why for why in draft.left_out.values())
+
+
+def test_what_was_imported_is_built(draft: Draft, tmp_path: Path) -> None:
+    corpus = built(draft, tmp_path)
+    assert texts(corpus, "train") == {lines(10), lines(22, 4), lines(35, 5) + "\nmail $gone now, so it ends."}
+
+
+def one(block: str, tmp_path: Path, before: str = "") -> Draft:
+    script = f"{before}\nLocalPipelineExecutor(pipeline=[JsonlReader('raw'), {block}, JsonlWriter('out')])\n"
+    return imported(import_datatrove, tmp_path, {"one.py": script})
+
+
+@pytest.mark.parametrize("block", [*TAKEN_BLOCKS, *LEFT_BLOCKS, "Invented"])
+def test_every_block_is_taken_over_or_named_with_unknown_parameters(block: str, tmp_path: Path) -> None:
+    draft = one(f"{block}(invented=1, called=call(), *given, **more)", tmp_path)
+    assert_all_named(draft, ["invented", "called"])
+    assert any(block in key for key in [*draft.taken, *draft.left_out])
+
+
+@pytest.mark.parametrize("block", ORDER)
+def test_parameters_by_place_have_their_names(block: str, tmp_path: Path) -> None:
+    draft = one(f"{block}({', '.join(['None'] * len(ORDER[block]))})", tmp_path)
+    if block != "MinhashConfig":
+        assert not any("argument" in key for key in draft.left_out)
+
+
+def test_languages(tmp_path: Path) -> None:
+    draft = one("LanguageFilter(languages=['de'], language_threshold=0.5)", tmp_path)
+    assert draft.values["filter"]["rules"] == {"language.ft_lang_id_doc_v1.de": {"min": 0.5}}
+    several = one("LanguageFilter(('de', 'en'))", tmp_path).values["filter"]
+    assert "language__ft_lang_id_doc_v1__en" in several["exclude"][0]
+    assert several["attributes"] == ["language"]
+    assert 'startswith("language__")' in one("LanguageFilter()", tmp_path).values["filter"]["exclude"][0]
+    assert "filter" not in one("LanguageFilter(label_only=True)", tmp_path).values
+    assert "attributes" not in one("LanguageFilter(backend='glotlid')", tmp_path).values
+
+
+def test_readers(tmp_path: Path) -> None:
+    blocks = "ParquetReader('s3://bucket/x', glob_pattern='/*.parquet')"
+    blocks += ", HuggingFaceDatasetReader('org/name', {'split': 'train'})"
+    more = "WarcReader(DataFolder('warc'), recursive=False), Trafilatura(timeout=2), JsonlReader('gs://b/x')"
+    draft = one(f"{blocks}, {more}", tmp_path)
+    known = {source["name"]: source for source in draft.values["sources"]}
+    assert known["x"]["location"] == "s3://bucket/x"
+    assert known["x"]["glob"] == "*.parquet"
+    assert known["name"]["location"] == "hf://datasets/org/name"
+    assert known["warc"]["glob"] == "*"
+    assert known["warc"]["extractor"] == "trafilatura"
+    assert_all_named(draft, ["dataset_options.split", "timeout", "recursive"])
+    assert any("'gs://b/x' cannot be read" in why for why in draft.left_out.values())
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "location"),
+    [
+        ("A = 'x'", "f'{A}/y'", "x/y"),
+        ("A = 'x' + '-z'", "A", "x-z"),
+        ("import sys\nA = sys.argv[1]", "f's3://bucket/{A}/y'", "s3://bucket/<sys.argv[1]>/y"),
+        ("p.add_argument('--in-put', default='there')\nargs = p.parse_args()", "args.in_put", "there"),
+        ("def run(folder):\n    pass", "folder", "<folder>"),
+        ("A = 'x' * 10**9", "A", "<'x' * 10 ** 9>"),
+        ("A = ''.join(['a'] * 9)", "A", "<''.join(...)>"),
+        ("A = 'aaaaaaaaaaaaaaaa'\n" + "A = A + A\n" * 60, "A", None),
+    ],
+)
+def test_values_that_a_script_computes(before: str, said: str, location: str | None, tmp_path: Path) -> None:
+    script = f"{before}\nLocalPipelineExecutor([JsonlReader({said}), JsonlWriter('out')])\n"
+    draft = imported(import_datatrove, tmp_path, {"a.py": script})
+    found = draft.values["sources"][0]["location"]
+    if location is None:
+        assert found.startswith("<")
+    elif location.startswith(("s3:", "<")):
+        assert found == location
+        assert any("write the folder of the raw files" in step for step in draft.to_do)
+    else:
+        assert found.endswith(location)
+
+
+def test_pipelines_without_an_executor_and_through_a_function(tmp_path: Path) -> None:
+    assert imported(import_datatrove, tmp_path, {"a.py": "p = [JsonlReader('raw')] + [JsonlWriter('out')]"}).values[
+        "sources"
+    ]
+    script = (
+        "def run(steps):\n    return SlurmPipelineExecutor(pipeline=steps, time='1:0')\nrun(steps=[JsonlReader('r')])"
+    )
+    assert imported(import_datatrove, tmp_path, {"a.py": script}).values["sources"][0]["name"] == "r"
+
+
+def test_lists_that_double_are_no_trouble(tmp_path: Path) -> None:
+    script = "x = [JsonlReader('r')]\n" + "x = [x, x]\n" * 60
+    assert imported(import_datatrove, tmp_path, {"a.py": script}).values["sources"][0]["name"] == "r"
+
+
+def test_samples_and_urls_and_fixed_texts(tmp_path: Path) -> None:
+    draft = one("SamplerFilter(rate=0.25, seed=3), UrlDedupSignature('s', UrlDedupConfig()), FTFYFormatter()", tmp_path)
+    assert draft.values["sample"] == {"share": 0.25, "seed": 3}
+    assert draft.values["dedupers"] == [{"name": "urls", "by": "url"}]
+    assert draft.values["mix"]["leave_out"] == ["urls_attributes"]
+    assert draft.values["normalize"]["ftfy"]["uncurl_quotes"] is False
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("def (", "is no Python that can be parsed"),
+        ("a = 1", "has no pipeline"),
+        ("(" * 2000 + ")" * 2000, "is no Python"),
+        ("LocalPipelineExecutor(pipeline=[TokensCounter()])", "nothing can be imported"),
+        ("x = [" + "1," * 250_000 + "]", "at most 200,000 names and values"),
+    ],
+)
+def test_what_is_no_script_is_refused(script: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=message):
+        imported(import_datatrove, tmp_path, {"a.py": script})
