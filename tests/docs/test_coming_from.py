@@ -271,7 +271,17 @@ def test_the_script_on_the_page_of_datatrove_is_imported_as_the_page_has_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     theirs_here, ours_here = imported("datatrove", ["script.py"], tmp_path)
-    same = ("sources", "normalize", "short_documents", "attributes", "filter", "minhash", "split", "tokenizer", "engine")
+    same = (
+        "sources",
+        "normalize",
+        "short_documents",
+        "attributes",
+        "filter",
+        "minhash",
+        "split",
+        "tokenizer",
+        "engine",
+    )
     for key in same:
         assert theirs_here[key] == ours_here[key], key
     assert theirs_here["dedup"]["verify"] == ours_here["dedup"]["verify"] == "none"
