@@ -12,7 +12,7 @@ from corpus_assets.beginning.looking.places import Place
 from corpus_assets.beginning.looking.readings import Reading, is_id
 from corpus_assets.config.section import expanded
 from corpus_assets.numbers import amount, size
-from resources.shard_names import data_suffix
+from resources.raw_places.data_suffixes import data_suffix
 
 _LONGEST_NAME: Final = 40
 _HOLDS: Final = {

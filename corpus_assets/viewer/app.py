@@ -25,7 +25,7 @@ from corpus_assets.viewer.papers import card
 from corpus_assets.viewer.query import Query, RefusedError
 from corpus_assets.viewer.site import BASE, Asked, Page, seen
 from corpus_assets.viewer.tokens import page as tokens
-from resources.errors import ConfigError, NotBuiltError
+from resources.errors import ConfigError, NotBuiltError, StorageError
 
 PAGES: tuple[tuple[str, Page], ...] = (
     ("/", overview.overview),
@@ -90,6 +90,8 @@ def _endpoint(opened: Opened, page: Page, alone: bool) -> Endpoint:
             return _said(error.status, str(error))
         except ConfigError as error:
             return _of_configuration(view, error)
+        except StorageError as error:
+            return _said(503, str(error))
 
     async def endpoint(request: Request) -> Response:
         return await run_in_threadpool(answer, request)

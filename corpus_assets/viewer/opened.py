@@ -11,14 +11,16 @@ from typing import Any, Generic, TypeVar
 
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.opened import Records
+from corpus_assets.corpus.recorded import recorded_listing
 from corpus_assets.corpus.store_notes import store_notes
 from corpus_assets.orchestration.freshness.failures import failures
 from corpus_assets.tracing.look import Look
-from resources.errors import CorpusError
+from resources.errors import CorpusError, StorageError
 from resources.formats.texts import document_texts
 from resources.kernels.jit import load
 from resources.ledger.ledger import Record
 from resources.planning.planner import Planner
+from resources.shards.listing import Listing
 from resources.stage.partition import Partition
 
 _LOG = logging.getLogger("corpus.viewer")
@@ -100,6 +102,7 @@ class View:
     def __init__(self, file: Path) -> None:
         self.corpus = Corpus.open(file, read_only=True)
         self.looks = Looks()
+        self._unlisted = ""
 
     def records(self, asset: str) -> Records:
         """Returns the records of an asset, by partition."""
@@ -113,8 +116,9 @@ class View:
         return {key: records[key] for key in planner.partitions(self.corpus.graph[asset]) if key in records}
 
     def notes(self) -> list[str]:
-        """Returns warnings about the store: another owner, other builders, damaged records."""
-        return self.looks.get("notes", lambda: list(store_notes(self.corpus, self.planner().ledger)))
+        """Returns warnings: raw files that cannot be listed, another owner of the store, builders, damaged records."""
+        found = self.looks.get("notes", lambda: list(store_notes(self.corpus, self.planner().ledger)))
+        return [self._unlisted, *found] if self._unlisted else found
 
     def failures(self, asset: str) -> dict[str | None, str]:
         """Returns why partitions of an asset failed the last time, where that still holds."""
@@ -143,9 +147,24 @@ class View:
         return Look(self.corpus, self.planner(), compared=False)
 
     def _planned(self) -> Planner:
-        planner = self.corpus.planner()
+        planner = self.corpus.planner(self._listing())
         planner.plan()
         return planner
+
+    def _listing(self) -> Listing:
+        """Returns the raw files that are there now; if their place does not answer, those that the last build saw."""
+        try:
+            found = self.corpus.listing()
+        except StorageError as error:
+            recorded = recorded_listing(self.corpus)
+            if recorded is None:
+                raise
+            self._unlisted = (
+                f"{error}; what is stored is shown, and raw files are taken to be as the last build saw them"
+            )
+            return recorded
+        self._unlisted = ""
+        return found
 
 
 class Opened:

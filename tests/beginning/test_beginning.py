@@ -1,9 +1,11 @@
 """`corpus init` writes a corpus.yaml that its schema accepts, with a source for each kind of files."""
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,20 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from tests.beginning.starts import begin, begun, built, prose, refused, rows, write_jsonl
 
 
-def sources(config: CorpusConfig) -> dict[str, tuple[str, Any, str]]:
+def sources(config: CorpusConfig) -> dict[str, tuple[str, Any, Any]]:
     """Folder, glob and text key of each source."""
     return {one.name: (Path(one.location).name, one.glob, one.text_key) for one in config.sources}
 
 
 def packed(values: list[dict[str, Any]]) -> bytes:
     return gzip.compress("".join(json.dumps(row) + "\n" for row in values).encode())
+
+
+def arrow_file(values: list[dict[str, Any]]) -> bytes:
+    table, sink = pa.Table.from_pylist(values), pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as out:
+        out.write_table(table)
+    return bytes(sink.getvalue())
 
 
 def test_a_folder_of_one_shape_is_a_source(tmp_path: Path) -> None:
@@ -68,10 +77,11 @@ def test_suffixes_divide_a_folder_where_they_can(tmp_path: Path) -> None:
     assert sorted(glob for _, glob, _ in found.values()) == ["*.jsonl", "*.txt"]
 
 
+LINES = b"".join(json.dumps(row).encode() + b"\n" for row in rows(5))
 CONTENTS = {
-    "jsonl": b"".join(json.dumps(row).encode() + b"\n" for row in rows(5)),
-    "jsonl.gz": packed(rows(5)),
-    "jsonl.zst": zstandard.compress(gzip.decompress(packed(rows(5)))),
+    "jsonl": LINES,
+    **{f"jsonl.{packing.__name__}": packing.compress(LINES) for packing in (gzip, zstandard, bz2, lzma)},
+    "arrow": arrow_file(rows(5)),
     "txt": prose(1).encode(),
 }
 
@@ -81,14 +91,14 @@ def test_first_bytes_say_the_format_where_the_name_does_not(tmp_path: Path, kind
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw/data.bin").write_bytes(CONTENTS[kind])
     (source,) = begun(tmp_path / "raw", tmp_path / "out/corpus.yaml").sources
-    assert (source.format, source.glob) == (kind, "**/*.bin")
+    assert (source.format, source.glob) == (kind.partition(".")[0], "**/*.bin")
 
 
 def test_first_bytes_say_the_format_where_the_name_says_another(tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
-    (tmp_path / "raw/data.jsonl").write_bytes(CONTENTS["jsonl.gz"])
+    (tmp_path / "raw/data.jsonl").write_bytes(CONTENTS["jsonl.gzip"])
     (source,) = begun(tmp_path / "raw", tmp_path / "out/corpus.yaml").sources
-    assert source.format == "jsonl.gz"
+    assert source.format == "jsonl"
 
 
 @pytest.mark.parametrize(("delimiter", "suffix"), [(",", "csv"), (";", "csv"), ("\t", "tsv"), ("|", "csv")])

@@ -6,17 +6,17 @@ import re
 from typing import BinaryIO, Final, NamedTuple
 
 from corpus_assets.raw.binary import binary_kind, controls
-from corpus_assets.raw.formats.names import FORMATS, HEAD_BYTES, UTF8_BOM, check_content, identify, resolve_format
+from corpus_assets.raw.formats.names import HEAD_BYTES, UTF8_BOM, container_of, identify, resolve_format
 from resources.errors import BadFileError
-from resources.formats.codecs import CodecError, open_gzip, open_zstd
+from resources.formats.codecs import CODECS, CodecError, open_packed
+from resources.raw_places.data_suffixes import PLAIN, data_suffix
 from resources.raw_places.files import printable
-from resources.shard_names import data_suffix
 
 HEAD: Final = 64 << 10
-_SUFFIX: Final = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz"}
+WHOLE: Final = ("parquet", "arrow", "jsonl.zst.tar")
+"""Formats that are no stream of bytes."""
 _WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
 _HTML: Final = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-_ARROW: Final = (b"ARROW1\0\0", b"\xff\xff\xff\xff")
 
 
 class UnreadError(Exception):
@@ -43,12 +43,11 @@ def content_of(name: str, raw: BinaryIO) -> Content:
     if data_suffix(name) is not None:
         try:
             kind = resolve_format(name)
-            check_content(name, kind, start)
+            packed = container_of(name, kind, start)
         except BadFileError:
             pass
         else:
-            whole = kind == "parquet" or kind.endswith(".tar")
-            return Content("auto", b"" if whole else unpacked(raw, identify(start), size))
+            return Content("auto", b"" if kind.rows in WHOLE else unpacked(raw, packed, size))
     return _by_bytes(name, start, raw, size)
 
 
@@ -61,30 +60,25 @@ def _size(raw: BinaryIO) -> int:
 def unpacked(raw: BinaryIO, container: str, size: int) -> bytes:
     """Returns the first bytes of a stream, unpacked; `UnreadError` if they cannot be."""
     raw.seek(0)
+    if container not in CODECS:
+        return raw.read(min(HEAD, size))
     try:
-        if container == "gzip":
-            return open_gzip(raw, None).read(HEAD)
-        if container == "zstd":
-            return open_zstd(raw, None).read(HEAD)
+        return open_packed(raw, container, None).read(HEAD)
     except CodecError as error:
         raise UnreadError("damaged", str(error)) from None
-    return raw.read(min(HEAD, size))
 
 
 def _by_bytes(name: str, start: bytes, raw: BinaryIO, size: int) -> Content:
     """Returns what a file is if its name does not say it, or says something else."""
     container = identify(start)
-    if container == "parquet":
-        return Content("parquet", b"")
+    if container in WHOLE:
+        return Content(container, b"")
     if container == "tar":
         return Content(_archive(start), b"")
-    if container not in ("plain", "gzip", "zstd"):
+    if container not in (PLAIN, *CODECS):
         raise UnreadError("packed", f"is packed as {container}; unpack it")
     head = unpacked(raw, container, size)
-    kind = f"{_kind(name, head)}{_SUFFIX.get(container, '')}"
-    if kind not in FORMATS:
-        raise UnreadError("packed", f"is {kind.partition('.')[0]} packed as {container}, which is not read; unpack it")
-    return Content(kind, head)
+    return Content(_kind(name, head), head)
 
 
 def _archive(start: bytes) -> str:
@@ -98,8 +92,6 @@ def _kind(name: str, head: bytes) -> str:
     """Returns the format of unpacked bytes, without packing."""
     if (head.startswith(_WIDE) or b"\0" in head[:4]) and not binary_kind(head):
         raise UnreadError("utf16", "starts like UTF-16 or UTF-32, or is binary; valid is UTF-8")
-    if head.startswith(_ARROW):
-        raise UnreadError("arrow", "is an Arrow file, which is not read; write it as parquet")
     if found := binary_kind(head):
         raise UnreadError("binary", f"begins like {found}")
     if head.startswith(b"WARC/"):

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from resources.hashing import content_digest
+from resources.raw_places.data_suffixes import data_suffix
 from resources.raw_places.files import FoundFile
-from resources.shard_names import data_suffix
 
 MOST_NAMES: Final = 100
 """Kinds of names that are told apart in a folder, by suffix."""

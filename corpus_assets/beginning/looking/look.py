@@ -16,8 +16,8 @@ from corpus_assets.beginning.looking.values import Row
 from corpus_assets.raw.readers import NO_OPTIONS
 from corpus_assets.raw.rows.rules import FormatOptions
 from resources.raw_places import RawPlace
+from resources.raw_places.data_suffixes import data_suffix
 from resources.raw_places.files import FoundFile, printable
-from resources.shard_names import data_suffix
 from resources.shards.left_out import is_unread
 
 MOST_SAMPLED: Final = 200

@@ -11,8 +11,8 @@ from corpus_assets.config.section import expanded
 from resources.errors import ConfigError, StorageError
 from resources.raw_places import RawPlace, SourceFolder, place_of
 from resources.raw_places.addresses import check_location, scheme_of
+from resources.raw_places.data_suffixes import data_suffix
 from resources.raw_places.files import FoundFile, printable, walk
-from resources.shard_names import data_suffix
 from resources.shards.left_out import hidden_folder, is_hidden
 from resources.storage.s3.client import S3Settings
 

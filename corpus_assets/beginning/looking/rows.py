@@ -16,14 +16,15 @@ from corpus_assets.raw.rows.faults import BadRow, PassedOver
 from corpus_assets.raw.rows.rules import FormatOptions, Limits
 from corpus_assets.raw.web.extractors import extractor_version
 from resources.errors import BadFileError, ConfigError, CorpusError
-from resources.formats.codecs import CodecError, open_gzip, open_zstd
+from resources.formats.codecs import CODECS, CodecError, open_packed
 from resources.raw_places import LocalFolder, RawPlace
 from resources.raw_places.files import FoundFile, printable
 
 MOST_ROWS: Final = 100
 LONGEST: Final = 8 << 20
 """Bytes of the longest row that is looked at as a whole."""
-_MOST_READ: Final = {"parquet": 256 << 20}
+_COLUMNS: Final = ("parquet", "arrow")
+_MOST_READ: Final = dict.fromkeys(_COLUMNS, 256 << 20)
 _LONGEST_READ: Final = 256 << 20
 """Bytes of the longest row that a build reads by default (`longest_row`)."""
 _OVER_LIMITS: Final = ("allowed for its size", "(`longest_row`)")
@@ -115,12 +116,12 @@ class _Opening:
 
 
 def _read(opening: _Opening, content: Content, most_bytes: int) -> Sample:
-    kind = resolve_format(opening.name, content.format)
-    options = table_options(kind, content.head) if kind.startswith(("csv", "tsv")) else FormatOptions()
+    kind = resolve_format(opening.name, content.format).rows
+    options = table_options(kind, content.head) if kind in ("csv", "tsv") else FormatOptions()
     if kind.startswith("warc"):
         return _crawl(opening, content, kind, most_bytes)
     sample, why = _rows(opening, content.format, kind, options, most_bytes)
-    if not sample.rows and why == "enough" and kind != "parquet" and not sample.bad:
+    if not sample.rows and why == "enough" and kind not in _COLUMNS and not sample.bad:
         return _long_row(opening, sample, kind, content.head)
     if kind == "txt" and sample.rows:
         _require_no_list(opening, sample.rows[0][""])
@@ -155,7 +156,7 @@ def _rows(opening: _Opening, declared: str, kind: str, options: FormatOptions, m
     """Returns the first rows, and why there are no more: `end`, or `enough`."""
     most = _MOST_READ.get(kind, LONGEST + (1 << 20))
     limits = Limits(line_bytes=LONGEST, ratio=0, free_bytes=most)
-    if kind == "parquet":
+    if kind in _COLUMNS:
         limits = Limits()
     file = RawFile(opening.name, lambda: opening.raw(most))
     rows: list[Row] = []
@@ -177,7 +178,7 @@ def _rows(opening: _Opening, declared: str, kind: str, options: FormatOptions, m
     except _EnoughError:
         why = "enough"
     except BadFileError as error:
-        if kind == "parquet" or not any(words in error.problem for words in _OVER_LIMITS):
+        if kind in _COLUMNS or not any(words in error.problem for words in _OVER_LIMITS):
             raise
         why = "enough"
     return Sample(opening.name, declared, options, rows, bad, example[:400]), why
@@ -201,8 +202,8 @@ def _require_end(opening: _Opening) -> None:
     with opening.place.open(opening.file, opening.name) as raw:
         allowed, container = Limits().decompressed(opening.file.bytes), identify(raw.read(512))
         raw.seek(0)
-        opener = {"gzip": open_gzip, "zstd": open_zstd}.get(container)
-        stream = opener(raw, allowed) if opener else io.BufferedReader(cast(io.RawIOBase, raw), 1 << 20)
+        plain = container not in CODECS
+        stream = io.BufferedReader(cast(io.RawIOBase, raw), 1 << 20) if plain else open_packed(raw, container, allowed)
         left = _LONGEST_READ
         try:
             while block := stream.readline(1 << 20):
