@@ -257,7 +257,7 @@ and cost, for the sample corpus and for generated text.
 90 % of the build are over; 1 is right. The builds: the first one of a store, then one after a change of
 `split.holdout`, and one after a change of `short_documents.threshold`, after which much may turn out fresh. Two values
 are both ends of a range. `generated` is text from the generator; `real` is the shared data, with taggers, a filter and
-files for Megatron. Before the first second is over, nothing is said.
+files for Megatron.
 
 {forecast}
 

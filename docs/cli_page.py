@@ -52,6 +52,7 @@ PURPOSES = {
     "why": "find out what became of a document",
     "trace": "find the document that a token comes from",
     "diff": "compare two corpora, or a corpus with its previous build",
+    "sql": "ask records, documents and attributes in SQL",
     "packing": "compare methods of packing for a dataset",
     "check-windows": "check files in Amber's format line by line",
     "megatron-cache": "let a run of Megatron start at once",

@@ -186,6 +186,7 @@ def config(
 
 for question in (questions.show, questions.packing, questions.trace, questions.why, questions.diff, questions.tokens):
     app.command()(question)
+app.command()(questions.sql)
 app.command("check-windows")(questions.check_windows)
 app.command("megatron-cache")(megatron_cache)
 

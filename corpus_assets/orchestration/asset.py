@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 from typing_extensions import override
 
 from corpus_assets.checking import asset_key
@@ -42,9 +43,12 @@ TakeOver = Callable[[Corpus, dg.AssetExecutionContext], bool]
 
 
 class StepConfig(dg.Config):
-    """Options for a person who materializes by hand. force: compute fresh partitions too."""
+    """Options for a person who materializes by hand."""
 
-    force: bool = False
+    force: bool = Field(
+        default=False,
+        description="By default only what is not fresh is computed, whatever partitions are chosen; true: all of them.",
+    )
 
 
 def step_name(stage: Stage) -> str:

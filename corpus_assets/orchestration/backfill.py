@@ -39,7 +39,8 @@ Records = Mapping[str | None, Record]
 def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
     """Does the work of the whole backfill that a run belongs to, if one build can do it.
 
-    Returns whether that was done, by this run or an earlier one. Raises `dg.Failure` if the build is not complete.
+    Returns whether that was done, by this run or an earlier one. What Dagster goes on with fails no step here: this
+    one may be of another asset. Raises `dg.Failure` if anything else is not complete.
     """
     step = JobStep(context.instance, context.run, context.op_execution_context.get_step_execution_context().step.key)
     backfill = step.run.tags.get(BACKFILL_TAG)
@@ -59,9 +60,23 @@ def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
         _report(corpus, stages, before, step)
         step.instance.add_run_tags(step.run.run_id, {BUILT_TAG: "yes"})
     context.log.info(f"this backfill is one build: {report.recomputed} partitions computed, {report.fresh} were fresh")
-    if not report.ok:
+    if not report.ok and _is_left_over(corpus.planner(), stages, step.instance, backfill):
         raise dg.Failure(in_words(report), allow_retries=False)
+    if not report.ok:  # Dagster goes on with what is left, each in a step of its own asset, which then fails.
+        context.log.error(in_words(report))
     return True
+
+
+def _is_left_over(planner: Planner, stages: Sequence[Stage], instance: dg.DagsterInstance, backfill: str) -> bool:
+    """Returns whether anything is not fresh that is not in the backfill: shards that Dagster did not know."""
+    found = instance.get_backfill(backfill)
+    data = found.asset_backfill_data if found else None
+    for stage in stages:
+        not_fresh = {key for key, one in planner.decisions(stage).items() if one.status is not Status.FRESH and key}
+        subset = data.target_subset.partitions_subsets_by_asset_key.get(asset_key(stage.name)) if data else None
+        if not_fresh - set(subset.get_partition_keys() if subset else ()):
+            return True
+    return False
 
 
 def _builder(instance: dg.DagsterInstance, backfill: str) -> dg.DagsterRun | None:

@@ -1,5 +1,6 @@
 """The sensor, which launches one run for all that is not fresh."""
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -13,7 +14,7 @@ from corpus_assets.orchestration.freshness.failures import Failure, any_failure,
 from corpus_assets.orchestration.freshness.state import freshness, unknown
 from corpus_assets.orchestration.instance.instance import close_abandoned_runs
 from partitions.shards import register_shards
-from resources.errors import CorpusError
+from resources.errors import ConfigError, CorpusError
 from resources.hashing import content_digest
 from resources.ledger.ledger import partition_name
 from resources.planning.planner import Decision, Planner, Status
@@ -21,6 +22,7 @@ from resources.storage.ownership import require_owner
 
 RUN_KEY_TAG = "dagster/run_key"
 """Dagster tags the run of a run request with its key (https://docs.dagster.io/api/dagster/schedules-sensors)."""
+INTERVAL_VARIABLE = "CORPUS_SENSOR_SECONDS"
 INTERVAL_SECONDS = 120
 RETRY_SECONDS = 3600
 _AGAIN = "it is tried again when something changes, or after an hour"
@@ -97,6 +99,17 @@ def _planner(corpus: Corpus, instance: dg.DagsterInstance) -> Planner:
         raise
 
 
+def interval() -> int:
+    """Returns the seconds between two ticks: those of the environment variable, or the default.
+
+    `ConfigError` for what is no whole number from 1 on.
+    """
+    given = os.environ.get(INTERVAL_VARIABLE) or str(INTERVAL_SECONDS)
+    if not (given.isascii() and given.isdigit() and int(given)):
+        raise ConfigError(f"${INTERVAL_VARIABLE}: received {given!r}; valid: seconds between two ticks, from 1 on")
+    return int(given)
+
+
 _ACTIVE = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.STARTING,
@@ -106,7 +119,7 @@ _ACTIVE = [
 
 
 def corpus_sensor(corpus: Corpus, job: dg.JobDefinition) -> dg.SensorDefinition:
-    """Returns the sensor, which makes a plan every two minutes; it is off until switched on.
+    """Returns the sensor, which makes a plan every two minutes or so; it is off until switched on.
 
     job: builds all that is not fresh.
     """
@@ -114,7 +127,7 @@ def corpus_sensor(corpus: Corpus, job: dg.JobDefinition) -> dg.SensorDefinition:
     @dg.sensor(
         name="build_what_is_not_fresh",
         job=job,
-        minimum_interval_seconds=INTERVAL_SECONDS,
+        minimum_interval_seconds=interval(),
         description="Launches one run that builds everything that is not fresh, as `corpus build` does, and brings the "
         "check `fresh` of all assets up to date. Waits while any run is active. "
         "Tries a partition that failed again when something changed, or after an hour.",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 RUN = 8
 BLOCK_BYTES = 1 << 16
 SLAB = 512
-"""Blocks whose bits lie side by side, in a table of their own: so much is held at once, at most 4 MiB."""
+"""Most blocks whose bits lie side by side, in a table of their own: so much is held at once, at most 4 MiB."""
 
 PROBES = 24
 """Counted runs of a phrase that are looked up."""
@@ -60,10 +60,10 @@ def tables(blocks: Iterator[bytes], count: int, rows: int) -> Iterator[NDArray[n
     width = width_of(count)
     table = np.zeros((rows, width), np.uint8)
     for number, text in enumerate(blocks):
-        if number and number % SLAB == 0:
+        if number and number % (8 * width) == 0:
             yield table
             table = np.zeros((rows, width), np.uint8)
-        place = number % SLAB
+        place = number % (8 * width)
         bits = table[:, place // 8]
         for found in _counted(text, rows):
             bits[found] |= np.uint8(1 << (place % 8))
@@ -72,8 +72,9 @@ def tables(blocks: Iterator[bytes], count: int, rows: int) -> Iterator[NDArray[n
 
 
 def width_of(blocks: int) -> int:
-    """Returns how many bytes a row of a table has."""
-    return max(1, -(-min(blocks, SLAB) // 8))
+    """Returns how many bytes a row of a table has; slabs are equally large, so that few bits are left over."""
+    slabs = max(1, -(-blocks // SLAB))
+    return max(1, -(-blocks // (8 * slabs)))
 
 
 def may_hold(table: NDArray[np.uint8], blocks: int, phrase: bytes) -> NDArray[np.bool_] | None:
@@ -81,9 +82,9 @@ def may_hold(table: NDArray[np.uint8], blocks: int, phrase: bytes) -> NDArray[np
 
     table: (slabs * rows, bytes), those of all slabs one after another.
     """
-    slabs = -(-blocks // SLAB)
-    if not slabs:
+    if not blocks:
         return np.zeros(0, np.bool_)
+    slabs = -(-blocks // (8 * width_of(blocks)))
     rows = len(table) // slabs
     wanted = counted(phrase, rows)
     if not len(wanted):

@@ -16,7 +16,7 @@ from corpus_assets.orchestration.instance import instance
 from corpus_assets.orchestration.instance.instance import PROCESS_TAG, close_abandoned_runs, process_tags
 from corpus_assets.orchestration.jobs import build_job
 from corpus_assets.orchestration.sensor import corpus_sensor
-from resources.errors import StorageError
+from resources.errors import ConfigError, StorageError
 from resources.planning.planner import Status
 from tests.build.small import digests, opened, prose, write_raw
 from tests.orchestration.runs import Runs
@@ -109,6 +109,20 @@ def test_the_sensor_waits_while_a_run_is_active(built: Runs) -> None:
     assert run.run_id[:8] in (found.skip_message or "")
     built.instance.report_run_failed(run)
     assert isinstance(evaluate(built), dg.RunRequest)
+
+
+def test_the_environment_says_how_often_the_sensor_looks(built: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def seconds() -> int | None:
+        return corpus_sensor(built.corpus, build_job(built.corpus)).minimum_interval_seconds
+
+    monkeypatch.delenv("CORPUS_SENSOR_SECONDS", raising=False)
+    assert seconds() == 120
+    monkeypatch.setenv("CORPUS_SENSOR_SECONDS", "15")
+    assert seconds() == 15
+    for wrong in ("0", "-1", "1.5", "soon", "²"):
+        monkeypatch.setenv("CORPUS_SENSOR_SECONDS", wrong)
+        with pytest.raises(ConfigError, match="CORPUS_SENSOR_SECONDS: received"):
+            seconds()
 
 
 def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:

@@ -13,6 +13,7 @@ from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.backfill import BUILT_TAG, build_backfill
 from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.events.run_events import ERROR
 from corpus_assets.orchestration.shown.totals import BACKFILL_TAG
 from resources.stage.declaration import Partitioning
 from tests.orchestration.runs import Runs, failure_message
@@ -160,13 +161,23 @@ def test_a_backfill_that_reads_what_is_not_fresh_goes_step_by_step(empty: Runs) 
     assert "does not exist yet" in failure_message(result)
 
 
-def test_a_failed_partition_fails_the_run_and_the_others_are_built(empty: Runs) -> None:
+def test_a_failed_partition_that_the_backfill_knows_nothing_of_fails_its_first_run(empty: Runs) -> None:
+    empty.register()
+    launch(empty, ["inventory", *SHARD_CHAIN])
+    (empty.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
+    first = run(empty, "inventory")
+    assert not first.success
+    assert "normalized_documents/books--bad: books/bad.jsonl.gz" in failure_message(first)
+
+
+def test_a_failed_partition_fails_the_run_of_its_own_asset_and_the_others_are_built(empty: Runs) -> None:
     (empty.folder / "raw/books/bad.jsonl.gz").write_bytes(b"this is no gzip file")
     empty.register()
     launch(empty, ["inventory", *SHARD_CHAIN])
     first = run(empty, "inventory")
-    assert not first.success
-    assert "normalized_documents/books--bad: books/bad.jsonl.gz" in failure_message(first)
+    assert first.success
+    logged = [entry.user_message for entry in empty.instance.all_logs(first.run_id) if entry.level == ERROR]
+    assert any("normalized_documents/books--bad: books/bad.jsonl.gz" in words for words in logged)
     good = {(asset, key) for asset, key in partitions(empty, SHARD_CHAIN) if key != "books--bad"}
     assert good <= told(empty, first)
     again = run(empty, "normalized_documents", "books--bad")

@@ -16,7 +16,7 @@ from corpus_assets.orchestration.building.forecast import Costs, Texts, function
 from corpus_assets.orchestration.building.log import KEPT, BuildLog
 from corpus_assets.orchestration.building.report import Progress, Report, Several
 from corpus_assets.orchestration.building.usual_costs import FIXED, USUAL
-from corpus_assets.orchestration.building.work import Left, Work, dropped_words, rest_words, speed_words
+from corpus_assets.orchestration.building.work import END, Left, Work, dropped_words, rest_words, speed_words
 from resources.ledger.records import Record
 from resources.planning.planner import Planner
 from resources.stage.jobs.job import Outcome
@@ -78,7 +78,7 @@ def test_time_left_follows_what_is_measured(nothing_built: Planner) -> None:
         clock.now += 10
     assert found.left().most == pytest.approx(10 * len(shards[4:]), rel=0.3)
     found.settled("minhashes")
-    assert (found.left(), found.due, found.done) == ((0, 0), 11, 11)
+    assert (found.left(), found.due, found.done) == ((END, END), 11, 11)
     rate = found.bytes_per_second()
     assert rate is not None
     assert rate == pytest.approx(found.raw_bytes / found.seconds)
@@ -232,7 +232,6 @@ def test_logs_are_pruned_and_say_how_far_a_build_is(
 @pytest.mark.parametrize(
     ("left", "said"),
     [
-        (Left(0.0, 0.0), []),
         (Left(0.0, 0.0004), ["less than 1 s left"]),
         (Left(80.0, 90.0), ["about 1 min 30 s left"]),
         (Left(30.4, 88.0), ["30 s to 1 min 30 s left"]),

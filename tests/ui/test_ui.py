@@ -9,10 +9,13 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+import dagster as dg
 import pytest
 
 from benchmarks.group_graph import draw
 from benchmarks.ui_server import Server, serving
+from corpus_assets.orchestration.home.folder import FOLDER
+from partitions.shards import register_shards
 from resources.planning.planner import Status
 from tests.build.small import digests, drive, opened, write_small
 from tests.viewer.browser import chromium, find_chromium
@@ -106,6 +109,54 @@ def _computed(server: Server, assets: list[str]) -> list[tuple[str, str | None]]
             if why and not why[0].startswith("fresh"):
                 found.append((name, event["partition"]))
     return found
+
+
+def test_a_failed_backfill_shows_the_asset_that_failed(server: Server, folder: Path) -> None:
+    """The step that built everything is of `inventory`, and nothing is wrong with that."""
+    bad = folder / "raw/books/bad.jsonl.gz"
+    bad.write_bytes(b"this is no gzip file")
+    try:
+        with dg.DagsterInstance.from_config(str(folder / FOLDER)) as instance:
+            register_shards(opened(folder).planner(), instance)
+        keys = [{"path": [name]} for name in ["inventory", *SHARD_CHAIN]]
+        launched = server.ask(_LAUNCH, p={"allPartitions": True, "assetSelection": keys})["launchPartitionBackfill"]
+        assert _backfill_status(server, launched["backfillId"]) == "COMPLETED_FAILED"
+        found = {one["assetKey"]["path"][0]: one for one in server.ask(_LATEST, k=keys)["assetsLatestInfo"]}
+        assert found["inventory"]["latestRun"]["status"] == "SUCCESS"
+        assert found["normalized_documents"]["latestRun"]["status"] == "FAILURE"
+        (node,) = server.ask(_COUNTS, k=[{"path": ["normalized_documents"]}])["assetNodes"]
+        assert node["partitionStats"] == {"numFailed": 1, "numMaterializing": 0}
+        steps = server.ask(_STEPS, r=found["normalized_documents"]["latestRun"]["id"])["runOrError"]["stepStats"]
+        assert [(one["stepKey"], one["status"]) for one in steps] == [("normalized_documents", "FAILURE")]
+    finally:
+        bad.unlink()
+
+
+_LAUNCH = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) { __typename
+    ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+_LATEST = """query($k: [AssetKeyInput!]!) { assetsLatestInfo(assetKeys: $k) { assetKey { path }
+    latestRun { id status } } }"""
+_COUNTS = "query($k: [AssetKeyInput!]!) { assetNodes(assetKeys: $k) { partitionStats { numFailed numMaterializing } } }"
+_STEPS = "query($r: ID!) { runOrError(runId: $r) { ... on Run { stepStats { stepKey status } } } }"
+
+
+def test_the_launchpad_says_that_only_what_is_not_fresh_is_computed(server: Server) -> None:
+    query = """query($s: PipelineSelector!) { runConfigSchemaOrError(selector: $s) { ... on RunConfigSchema {
+        allConfigTypes { ... on CompositeConfigType { fields { name description defaultValueAsJson } } } } } }"""
+    asset = [{"path": ["normalized_documents"]}]
+    selector = {
+        "repositoryLocationName": "corpus",
+        "repositoryName": "__repository__",
+        "pipelineName": "__ASSET_JOB",
+        "assetSelection": asset,
+    }
+    kinds = server.ask(query, s=selector)["runConfigSchemaOrError"]["allConfigTypes"]
+    fields = [field for kind in kinds for field in kind.get("fields", ())]
+    (force,) = {field["description"] for field in fields if field["name"] == "force"}
+    assert force.startswith("By default only what is not fresh is computed, whatever partitions are chosen")
+    described = "query($k: [AssetKeyInput!]!) { assetNodes(assetKeys: $k) { description } }"
+    (node,) = server.ask(described, k=asset)["assetNodes"]
+    assert "A run computes only what is not fresh, whatever is chosen." in node["description"]
 
 
 def test_the_viewer_is_beside_the_pages_of_dagster(server: Server) -> None:

@@ -27,6 +27,7 @@ from tests.viewer.served import served
 from tests.viewer.states import STATES
 
 LINKS = re.compile(r'href="([^"#]+)')
+WIDTHS = (1600, 400)
 WRITES = {"build", "clean", "copy", "sample", "import", "megatron-cache"}
 SERVES = {"view", "ui"}
 COMMANDS: dict[str, list[list[str]]] = {
@@ -40,6 +41,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "why": [["books-one-0"]],
     "diff": [[".", "."]],
     "tokens": [[], ["--json"]],
+    "sql": [[]],
     "check-windows": [["corpus/nothing.jsonl"]],
     "doctor": [[]],
     "docs": [[], ["stores"]],
@@ -154,9 +156,12 @@ def test_pictures_of_all_pages(state: tuple[str, Path], tmp_path: Path) -> None:
         parts = address.split("/")
         first.setdefault(f"{parts[2]} {min(len(parts), 5)}", address)
     with served(folder) as base, chromium(tmp_path / "profile") as browser:
-        browser.resize(1400)
-        for number, address in enumerate(first.values()):
-            browser.open(f"{base}{address}")
-            browser.screenshot(kept / f"{number:02}-{address.strip('/').replace('/', '-')[:60]}.png")
-        assert len(list(kept.glob("*.png"))) == len(first) >= 10
+        for width in WIDTHS:
+            browser.resize(width)
+            for number, address in enumerate(first.values()):
+                browser.open(f"{base}{address}")
+                name = address.strip("/").replace("/", "-")[:60]
+                browser.screenshot(kept / f"{number:02}-{name}-{width}.png")
+                assert browser.too_wide() <= 0, (address, width)
+        assert len(list(kept.glob("*.png"))) == len(WIDTHS) * len(first) >= 20
         assert [fault for fault in browser.faults if " 404 " not in f" {fault} "] == []

@@ -46,6 +46,7 @@ class Events(Progress):
         self._write(
             "begin", partitions=work.due, stages=len(work.stages), raw_bytes=work.raw_bytes, workers=work.workers
         )
+        self._say_how_far()
 
     @override
     def stage(self, stage: Stage, due: int) -> None:

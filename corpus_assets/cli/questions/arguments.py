@@ -187,3 +187,16 @@ def check_windows(
     from corpus_assets.export.amber.check import Rule
 
     raise typer.Exit(run(files, Rule(length, vocabulary, with_source)))
+
+
+def sql(
+    query: Annotated[str | None, typer.Argument(help="One SELECT; without it the tables are listed.")] = None,
+    config: ConfigOption = None,
+    *,
+    limit: Annotated[int, typer.Option(help="Most rows to print.", min=1, max=1_000_000)] = 100,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask records, documents and attributes in SQL. Needs the extra `sql`; it reads the corpus and nothing else."""
+    from corpus_assets.cli.questions.sql import run
+
+    run(config, query, limit=limit, as_json=as_json)

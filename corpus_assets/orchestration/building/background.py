@@ -3,8 +3,9 @@
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
-from threading import Lock
+from threading import Event, Lock, Thread
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -24,6 +25,7 @@ class Background(Generic[T]):
         self._failure: BaseException | None = None
         self._asked: deque[Callable[[], None]] = deque()
         self._turn = Lock()
+        self._ended = Event()
 
     @property
     def used(self) -> bool:
@@ -47,18 +49,31 @@ class Background(Generic[T]):
 
         return result
 
+    def every(self, seconds: float, what: Callable[[T], object]) -> None:
+        """Requests a call again and again until all ends, though not before the first other call."""
+
+        def repeat() -> None:
+            while not self._ended.wait(seconds):
+                if self._thread is not None:
+                    with suppress(RuntimeError):  # It was closed meanwhile.
+                        self._submit(what)
+
+        Thread(target=repeat, daemon=True).start()
+
     def ask(self, what: Callable[[T], R]) -> R:
         """Requests a call after all earlier ones, waits, and returns its result."""
         return self.begin(what)()
 
     def close(self) -> None:
         """Waits until all is done."""
+        self._ended.set()
         if self._thread is not None:
             self._thread.shutdown()
         self._raise()
 
     def _raise(self) -> None:
         if self._failure is not None:
+            self._ended.set()
             with self._turn:  # Calls requested before the error have failed by then, and are never executed after it.
                 failure, self._failure = self._failure, None
             self._thread = None

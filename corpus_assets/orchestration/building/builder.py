@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,6 +28,9 @@ from resources.stage.jobs.job import Outcome
 
 if TYPE_CHECKING:
     from corpus_assets.orchestration.building.runner import Runner
+
+LOOK_SECONDS = 2.0
+"""Seconds between two looks at what is in work."""
 
 
 class Builder(Follower):
@@ -62,6 +66,7 @@ class Builder(Follower):
         self._work: Work | None = None
         self._started: set[str] = set()
         self._settled: list[Stage] = []
+        self._in_work: dict[tuple[str, str | None], float] = {}
         self._checking: Callable[[], list[str]] | None = None
 
     def run(self) -> None:
@@ -126,6 +131,9 @@ class Builder(Follower):
     @override
     def begins(self, decision: Decision) -> None:
         stage = self._planner.graph[decision.asset]
+        if not self._started:
+            self._dagster.every(LOOK_SECONDS, lambda runner: runner.in_work(list(self._in_work.items())))
+        self._in_work[decision.asset, decision.partition] = time.monotonic()
         if stage.name not in self._started:
             self._started.add(stage.name)
             if self._work is not None:
@@ -148,6 +156,7 @@ class Builder(Follower):
 
     @override
     def done(self, outcome: Outcome, why: str) -> None:
+        self._in_work.pop((outcome.asset, outcome.partition), None)
         if self._work is not None:
             self._work.took(outcome)
         self._progress.outcome(outcome)

@@ -14,8 +14,16 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.asset import step_name
 from corpus_assets.orchestration.building.build_checks import BuildChecks
+from corpus_assets.orchestration.building.in_work import Begun, InWork
 from corpus_assets.orchestration.events.event_batch import EventBatch, event_batch
-from corpus_assets.orchestration.events.lost_events import DRIVER_TAG, killed_builds, lost_records, mark, told_until
+from corpus_assets.orchestration.events.lost_events import (
+    DRIVER_TAG,
+    announced_by,
+    killed_builds,
+    lost_records,
+    mark,
+    told_until,
+)
 from corpus_assets.orchestration.events.run import add_run
 from corpus_assets.orchestration.events.run_events import Entry, RunEvents
 from corpus_assets.orchestration.freshness.checks import tell
@@ -121,10 +129,11 @@ class Runner:
         self._reasons: dict[str, set[str]] = {}
         self._begun: dict[str, float] = {}
         self._told: set[str] = set()
+        self._in_work = InWork(self._events, lambda asset: self._step_of(corpus.graph[asset]))
         self._failures: dict[str, list[str]] = defaultdict(list)
         self._computed: Counter[str] = Counter()
         with usable(self._home):
-            self._report_lost(committed, since)
+            self._report_lost(committed, since, killed)
             for found in killed:
                 mark(self._instance, found.dagster_run, untold=False)
 
@@ -140,9 +149,16 @@ class Runner:
         with event_batch(self._instance, self._run.run_id) as batch:
             batch.check(entries)
 
-    def _report_lost(self, committed: Mapping[str, list[Record]], since: float) -> None:
-        """Reports the partitions that were committed since Dagster was last up to date. since: that time."""
-        self._report_again(lost_records(self._instance, since, committed), LOST_WHY)
+    def _report_lost(self, committed: Mapping[str, list[Record]], since: float, killed: Sequence[dg.RunRecord]) -> None:
+        """Reports the partitions that were committed since Dagster was last up to date. since: that time.
+
+        Those that killed builds had in work are reported too, since Dagster shows them as failed.
+        """
+        lost = list(lost_records(self._instance, since, committed))
+        known = {(record.asset, record.partition) for record in lost}
+        announced = {(asset, key) for asset, key in announced_by(self._instance, killed, committed)} - known
+        again = (record for asset in committed for record in committed[asset])
+        self._report_again([*lost, *(one for one in again if (one.asset, one.partition) in announced)], LOST_WHY)
 
     def overcome(self, records: Iterable[Record]) -> None:
         """Reports partitions that failed and are fresh now, which Dagster would show as failed."""
@@ -184,6 +200,15 @@ class Runner:
         self._failures[outcome.asset].append(f"{outcome.name}: {outcome.error}")
         self._pending[outcome.asset].failed.append((outcome, time.time()))
         self._one_more()
+
+    def in_work(self, begun: Begun) -> None:
+        """Announces the partitions that have been in work for a while, and stores what has waited for long."""
+        if time.monotonic() - self._stored > BATCH_SECONDS:
+            self.store()
+        if new := self._in_work.announcements(begun):
+            with usable(self._home), event_batch(self._instance, self._run.run_id) as batch:
+                for entries in new:
+                    batch.add(entries)
 
     def settled(self, stage: Stage) -> None:
         """Reports that nothing of a stage will be computed any more."""

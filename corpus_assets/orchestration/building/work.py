@@ -17,7 +17,7 @@ from resources.shards.listing import Shard
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.jobs.job import Outcome
 
-START, END = 3.0, 1.0
+START, END = 3.0, 2.0
 """Seconds until workers have started, and of what follows the last stage, such as checks."""
 
 BETWEEN: Final = 0.2
@@ -165,7 +165,7 @@ class Work:
         speed = speed_of(costs)
         most = sum(one.rest(speed, self.workers) for one in costs)
         if not most:
-            return Left(0.0, 0.0)
+            return Left(END, END)
         least = sum(one.rest(speed, self.workers, least=True) for one in costs)
         between = self._between(costs) * sum(one.share_left for one in costs)
         start = max(0.0, START - self.seconds) if self._began is None else 0.0
@@ -200,13 +200,11 @@ def _seconds(record: Record) -> float:
 
 
 def rest_words(left: Left) -> list[str]:
-    """Returns in words how much time is left, as one phrase; none once nothing is left.
+    """Returns in words how much time is left, as one phrase.
 
     If much of what is left may turn out fresh, the phrase names both ends.
     """
     least, most = left
-    if not most:
-        return []
     if most < 1:
         return ["less than 1 s left"]
     if least < CLEAR * most and _rough(least) != _rough(most):

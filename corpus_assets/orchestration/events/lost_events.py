@@ -1,6 +1,6 @@
 """Commits by a build that did not report to this Dagster instance, or was killed before it did."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import dagster as dg
@@ -34,6 +34,19 @@ def told_until(instance: dg.DagsterInstance, killed: Sequence[dg.RunRecord]) -> 
     for newest in instance.get_run_records(dg.RunsFilter(tags={DRIVER_TAG: "build"}), limit=1):
         return min([*times, newest.end_time or _last_told(instance, newest) - _LATE])
     return 0.0
+
+
+def announced_by(
+    instance: dg.DagsterInstance, killed: Sequence[dg.RunRecord], assets: Iterable[str]
+) -> Iterator[tuple[str, str | None]]:
+    """Yields the partitions (asset, key) that killed builds have announced."""
+    names = {asset_key(name): name for name in assets}
+    kind = dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED
+    for run in killed:
+        for record in instance.get_records_for_run(run.dagster_run.run_id, of_type=kind).records:
+            event = record.event_log_entry.dagster_event
+            if event is not None and event.asset_key in names:
+                yield names[event.asset_key], event.partition
 
 
 def lost_records(instance: dg.DagsterInstance, since: float, records: Mapping[str, list[Record]]) -> Iterator[Record]:

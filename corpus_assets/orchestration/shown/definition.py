@@ -26,7 +26,8 @@ _OF_SOURCES = "source."
 
 def description(stage: Stage) -> str:
     """Returns the description of an asset; the catalog shows its first line as it is."""
-    return f"{stage.description}\n\n{_PARTITIONS[stage.partitioning]} Algorithm version {stage.code_version}."
+    what = f"{_PARTITIONS[stage.partitioning]} A run computes only what is not fresh, whatever is chosen."
+    return f"{stage.description}\n\n{what} Algorithm version {stage.code_version}."
 
 
 def definition_metadata(corpus: Corpus, stage: Stage) -> dict[str, Any]:

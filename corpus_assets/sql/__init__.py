@@ -1,0 +1,1 @@
+"""SQL over the records, documents and attributes of a corpus, by DuckDB."""
