@@ -33,9 +33,9 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/resources/engine/test_worker_memory.py tests/copying tests/faults/test_proxy.py \
   tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
   tests/resources/raw_places tests/raw/test_warc.py tests/docs/test_site.py \
-  tests/examples
+  tests/examples tests/sql
 
-.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist bench ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist bench soak ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -139,6 +139,9 @@ site: $(SITE)/.ready  ## make the pages a site in site/; a broken link fails
 
 bench: $(READY)  ## measure every stage
 	$(BIN)/python -m benchmarks.stages
+
+soak: $(READY)  ## change raw files under the sensor for five minutes, and look at what it leaves
+	$(BIN)/python -m benchmarks.soak
 
 ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewer at /corpus/ in it
 	$(BIN)/corpus ui

@@ -44,6 +44,7 @@ from benchmarks import (
     stages,
     stores,
     taggers,
+    text_index,
     tokenize,
     worker_memory,
 )
@@ -129,6 +130,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
+    "text_index": lambda quick: {"text_index": table(text_index.figures(quick))},
     "dedup_quality": _quality,
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
     "chat": lambda quick: {"chat": table(chat.measure(quick))},

@@ -42,8 +42,11 @@ ROOT = Path(__file__).resolve().parents[1]
 MINUTES, TICK = 5.0, 15
 REST_SECONDS, END_SECONDS = 600.0, 60.0
 MOST_MEMORY_MB = 100.0
-_MOST_FILES, _LEAST_FILES = 20, 4
+_NAMES, _LEAST_FILES = 24, 14
+"""Different names, and files that are there at any time: a source that lost most of what it had is held back."""
+
 _PAUSES = (1.0, 5.0)
+_PAGE = 1000
 _SENSOR = {
     "repositoryName": "__repository__",
     "repositoryLocationName": "corpus",
@@ -66,14 +69,20 @@ class Changes:
     def one(self) -> None:
         """Makes one change."""
         files = sorted(self.folder.joinpath("raw/books").glob("soak-*.jsonl"))
+        free = sorted({f"soak-{number:02}.jsonl" for number in range(_NAMES)} - {file.name for file in files})
         kind = self.chance.choice(["add", "change", "delete"])
-        if len(files) < _LEAST_FILES or (kind == "add" and len(files) < _MOST_FILES):
-            self._write(f"soak-{self.chance.randrange(1000):03}.jsonl")
-        elif kind == "delete":
+        if kind == "add" and free:
+            self._write(self.chance.choice(free))
+        elif kind == "delete" and len(files) > _LEAST_FILES:
             self.chance.choice(files).unlink()
         else:
             self._write(self.chance.choice(files).name)
         self.times.append(time.time())
+
+    def first(self) -> None:
+        """Writes as many files as are there at any time."""
+        for number in range(_LEAST_FILES):
+            self._write(f"soak-{number:02}.jsonl")
 
     def _write(self, name: str) -> None:
         number = self.chance.randrange(1 << 30)
@@ -89,6 +98,7 @@ def measure(minutes: float, tick: int, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         folder = _corpus(Path(place) / "corpus")
         changes = Changes(folder, random.Random(seed))
+        changes.first()
         with serving(folder, environment={**os.environ, INTERVAL_VARIABLE: str(tick)}) as server:
             assert server.ask(_START, s=_SENSOR)["startSensor"]["__typename"] == "Sensor"
             _until_rest(server, 0.0)
@@ -225,13 +235,25 @@ def _twice(folder: Path) -> Iterator[str]:
     """Every partition that was computed again of the same, though nothing else was computed of it in between."""
     with dg.DagsterInstance.from_config(str(folder / FOLDER)) as instance:
         for stage in opened(folder).graph:
-            made: dict[str | None, list[str]] = {}
-            for record in instance.fetch_materializations(asset_key(stage.name), limit=100_000).records:
-                event = record.asset_materialization
-                if event is not None and (details := event.metadata.get("details")) is not None:
+            made: dict[str | None, list[tuple[str, str]]] = {}
+            for event in _events(instance, stage.name):
+                if (details := event.metadata.get("details")) is not None:
                     value: Any = details.value
-                    made.setdefault(event.partition, []).append(value["recipe"])
-            yield from (f"{stage.name}/{key}" for key, all_of in made.items() for a, b in pairwise(all_of) if a == b)
+                    made.setdefault(event.partition, []).append((value["recipe"], value["computed"]))
+            for key, all_of in made.items():
+                for (recipe, when), (before, earlier) in pairwise(all_of):
+                    if recipe == before and when != earlier:  # What was only reported again has one time.
+                        yield f"{stage.name}/{key}"
+
+
+def _events(instance: dg.DagsterInstance, asset: str) -> Iterator[dg.AssetMaterialization]:
+    cursor: str | None = None
+    while True:
+        page = instance.fetch_materializations(asset_key(asset), limit=_PAGE, cursor=cursor)
+        yield from (event for record in page.records if (event := record.asset_materialization) is not None)
+        if not page.has_more:
+            return
+        cursor = page.cursor
 
 
 def _compared(folder: Path, other: Path) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """Command lines of LLM360's amber-data-prep as datasets (docs/formats/trainers.md "Amber")."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -62,7 +63,7 @@ def _converted(draft: Draft, given: Given, folder: Path) -> dict[str, dict[str, 
         place = located(str(PurePosixPath(root or ".", subset)), folder)
         found[subset] = {
             **{"name": draft.free_name("datasets", usable_name(_short(subset), "subset"))},
-            **{"format": "amber", "compat": "amber", "chunks": 1, "source": subset},
+            **{"format": "amber", "compat": "amber", "chunks": 1, "source": re.sub(r"[^\w./-]", "-", subset)},
             **{"input": {"location": place, "text_key": key}, **options},
         }
         draft.add("datasets", found[subset])

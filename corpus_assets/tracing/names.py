@@ -13,7 +13,7 @@ from corpus_assets.tracing.finding import Found, Sought, find_documents, url_key
 from corpus_assets.tracing.kept_rows import number_before_filter
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import read_by
-from corpus_assets.tracing.raw_rows import number_of, row_at
+from corpus_assets.tracing.rows.raw import number_of, row_at
 from corpus_assets.tracing.step import Way
 from corpus_assets.tracing.tables import count_of, rows_in
 from corpus_assets.tracing.way import named_at, way_of, way_of_document

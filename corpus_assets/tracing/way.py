@@ -7,13 +7,13 @@ from corpus_assets.dataset_names import raw_source
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.tracing.kept_rows import described, filtered
 from corpus_assets.tracing.look import Look
-from corpus_assets.tracing.mixed_rows import mixed, split
 from corpus_assets.tracing.origins import Origin
-from corpus_assets.tracing.raw_rows import lost_row, number_of
+from corpus_assets.tracing.rows.mixed import mixed, split
+from corpus_assets.tracing.rows.raw import lost_row, number_of
+from corpus_assets.tracing.rows.stream import streamed
+from corpus_assets.tracing.rows.token import of_example, of_given, of_split
 from corpus_assets.tracing.step import Step, Way
-from corpus_assets.tracing.stream_rows import streamed
 from corpus_assets.tracing.tables import IDS, NAMED, TEXTS, id_at, id_in_stream, is_stream, line_at
-from corpus_assets.tracing.token_rows import of_example, of_given, of_split
 from resources.stage.partition import Partition
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import jq
 import pytest
 
 from corpus_assets.importer.datatrove.names import LEFT_BLOCKS, ORDER
@@ -31,7 +32,7 @@ first = Runner(
         lambda pipeline, rank, world: pipeline,
         GopherQualityFilter(min_doc_words=20, min_stop_words=1, max_avg_word_length=None, exclusion_writer=Out(BASE)),
         GopherRepetitionFilter(dup_line_frac=0.4, top_n_grams=((2, 0.9), (7, 0.2)), dup_n_grams=None),
-        C4QualityFilter(filter_no_terminal_punct=False, min_words_per_line=3, filter_javascript=False),
+        C4QualityFilter(filter_no_terminal_punct=False, min_num_sentences=3, filter_javascript=False),
         FineWebQualityFilter(line_punct_thr=0.5, char_duplicates_ratio=0.2, short_line_thr=0.9, new_line_ratio=0.5),
         RegexFilter(r"FOR\\s+SALE"),
         LambdaFilter(lambda doc: len(doc.text) > 3),
@@ -61,12 +62,16 @@ def lines(number: int, count: int = 3) -> str:
     return "\n".join(f"{' '.join(words[place:])} of the {number} and line {place} so." for place in range(count))
 
 
+LAST = "\nsee our Privacy Policy for all.\nno.\nmail jane@mail.example now [12], so it ends."
+KEPT = "\n\n\nmail $gone now , so it ends."
 BAD = {
     "short": "the few words of this are not enough.",
     "unended": lines(1).replace(".", ""),
     "brief": "\n".join(f"the line {place} is so." for place in range(60)),
     "repeated": "\n".join([lines(2, 1)] * 2 + [lines(3, 2)]),
     "curly": lines(4) + " {x}",
+    "paragraphs": "\n\n".join([lines(6, 1).split("\n")[0]] * 3 + [lines(7, 4)]),
+    "sentences": lines(8, 2),
     "sale": lines(5) + " FOR  SALE.",
 }
 
@@ -76,7 +81,7 @@ def draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Draft:
     monkeypatch.chdir(tmp_path)
     write_tokenizer(tmp_path / "tokenizer" / "tokenizer.json")
     (tmp_path / "raw" / "a").mkdir(parents=True)
-    good = [lines(10), lines(22, 4), lines(35, 5) + "\nmail jane@mail.example now, so it ends."]
+    good = [lines(10), lines(22, 4), lines(35, 5) + LAST]
     rows = [*good, *BAD.values(), lines(10) + " The end is near."]
     (tmp_path / "raw" / "a" / "x.jsonl").write_text("\n".join(json.dumps({"body": row}) for row in rows))
     return imported(import_datatrove, tmp_path, {"script.py": SCRIPT})
@@ -97,12 +102,12 @@ def test_blocks_become_sections(draft: Draft) -> None:
     assert [one["format"] for one in values["datasets"]] == ["datatrove", "text"]
     assert values["datasets"][1]["files"] == "jsonl"
     assert values["tokenizer"]["eos"] == "<|endoftext|>"
-    assert {"span": "quality.c4_v2.lines_with_too_few_words", "replacement": ""} in values["filter"]["span_replacement"]
+    assert [one.get("syntax") for one in values["filter"]["span_replacement"]] == ["jq"] * 4 + [None]
 
 
 def test_every_parameter_of_a_block_is_named(draft: Draft) -> None:
     given = ("data_folder", "glob_pattern", "text_key", "limit", "min_doc_words", "exclusion_writer", "dup_line_frac")
-    more = ("top_n_grams", "top_n_grams: 7", "dup_n_grams", "filter_no_terminal_punct", "min_words_per_line", "seed")
+    more = ("top_n_grams", "top_n_grams: 7", "dup_n_grams", "filter_no_terminal_punct", "min_num_sentences", "seed")
     last = ("regex_exp", "n_grams", "hash_config", "input_folder", "remove_ips", "email_replacement", "compression")
     tokens = ("tokenizer_name_or_path", "eos_token", "max_tokens_per_file", "shuffle_documents", "tasks", "logging_dir")
     assert_all_named(draft, [*given, *more, *last, *tokens, "workers", "depends", "filter_function", "LambdaFilter"])
@@ -113,7 +118,7 @@ def test_every_parameter_of_a_block_is_named(draft: Draft) -> None:
 
 def test_what_was_imported_is_built(draft: Draft, tmp_path: Path) -> None:
     corpus = built(draft, tmp_path)
-    assert texts(corpus, "train") == {lines(10), lines(22, 4), lines(35, 5) + "\nmail $gone now, so it ends."}
+    assert texts(corpus, "train") == {lines(10), lines(22, 4), lines(35, 5) + KEPT}
 
 
 def one(block: str, tmp_path: Path, before: str = "") -> Draft:
@@ -223,3 +228,58 @@ def test_samples_and_urls_and_fixed_texts(tmp_path: Path) -> None:
 def test_what_is_no_script_is_refused(script: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=message):
         imported(import_datatrove, tmp_path, {"a.py": script})
+
+
+OFF = ["line_punct_thr=0", "short_line_thr=0", "char_duplicates_ratio=0", "new_line_ratio=0"]
+NO_RANGES = "dup_line_frac=0, dup_line_char_frac=0, top_n_grams=(), dup_n_grams=()"
+
+
+def fineweb(**given: object) -> str:
+    """The block with one rule; the others are off."""
+    off = [one for one in OFF if one.partition("=")[0] not in given]
+    return f"FineWebQualityFilter({', '.join([*off, *(f'{key}={value!r}' for key, value in given.items())])})"
+
+
+@pytest.mark.parametrize(
+    ("block", "dropped", "kept"),
+    [
+        (fineweb(), " \n ", "a"),
+        (fineweb(line_punct_thr=0.5), "a.\nb\nc", "a.\nb?\nc"),
+        (fineweb(line_punct_thr=0.5, line_punct_exclude_zero=True), "a.\nb\nc", "a\nb\nc"),
+        (fineweb(line_punct_thr=0.5, stop_chars=("x", "+")), "a.\nb.", "ax\nb+"),
+        (fineweb(short_line_thr=0.5, short_line_length=2), "ab\nab\nabc", "ab\nabc\nabc"),
+        (fineweb(char_duplicates_ratio=0.2), "abcd\nabcd\nx", "abcd\nab\nab\nxyz1234"),
+        (fineweb(new_line_ratio=0.4), "a\nb\nc", "a b c.\nd"),
+        (f"GopherRepetitionFilter({NO_RANGES}, dup_para_char_frac=0)", "a\n\na\n\n\nb", "a\n\na\n\nb\n\nc"),
+        (f"GopherRepetitionFilter({NO_RANGES}, dup_para_frac=0)", "abc\n\nabc\n\nb", "a\n\na\n\nbcdefgh"),
+        ("C4QualityFilter(min_num_sentences=3)", "One is. Two is?", "One is. Two is? Three"),
+        ("RegexFilter('a+b')", "xaab", "xb"),
+    ],
+)
+def test_an_expression_drops_what_the_block_drops(block: str, dropped: str, kept: str, tmp_path: Path) -> None:
+    expressions = one(block, tmp_path).values["filter"]["exclude"]
+    for text, expected in ((dropped, True), (kept, False)):
+        assert any(jq.compile(one).input_value({"text": text}).first() for one in expressions) == expected, text
+
+
+@pytest.mark.parametrize(
+    ("only", "expected"),
+    [
+        ("min_words_per_line=2", ["ab"]),
+        ("max_word_length=12", ["a long-long-word is é"]),
+        ("filter_javascript=True", ["needs JavaScript é"]),
+        ("filter_policy=True", ["the Cookie Policy é"]),
+        ("remove_citations=True", ["[12]", "[citation needed]"]),
+    ],
+)
+def test_an_expression_finds_what_the_block_removes(only: str, expected: list[str], tmp_path: Path) -> None:
+    off = {"min_words_per_line": -1, "max_word_length": -1, "min_num_sentences": -1}
+    off |= dict.fromkeys(("filter_javascript", "filter_policy", "remove_citations", "filter_no_terminal_punct"), False)
+    given = [f"{key}={value}" for key, value in off.items() if not only.startswith(key)]
+    draft = one(f"C4QualityFilter({', '.join([only, *given])})", tmp_path)
+    (replaced,) = draft.values["filter"]["span_replacement"]
+    text = (
+        "é first [12] line\nab\n\na long-long-word is é\nneeds JavaScript é\nthe Cookie Policy é\nso [citation needed]"
+    )
+    spans = jq.compile(replaced["span"]).input_value({"text": text}).first()
+    assert [text[start:end] for start, end, _ in spans] == expected

@@ -52,6 +52,8 @@ def test_blocks_of_no_language_may_be_no_shell(tmp_path: Path) -> None:
         ("a\nb 'c", "a.sh: line 2: a ' has no end"),
         ("for i in {1..200}; do for j in {1..200}; do a; done; done", f"more than {MOST_COMMANDS:,} commands"),
         ("for i in {1..200}; do for j in {1..200}; do a=1; done; done", f"more than {MOST_COMMANDS:,} commands"),
+        ("a\nb " + "c" * 20_000, "a.sh: line 2: 20,002 characters; valid: at most 20,000"),
+        ("a\n" * 10_001, "a.sh: line 10001: more than 10,000 lines"),
         ("a " + "{b,c}" * 40, f"more than {MOST_COMMANDS:,} words"),
         ("a=xxxxxxxx\n" + "a=$a$a\n" * 60, "a value of more than 65,536 characters"),
     ],

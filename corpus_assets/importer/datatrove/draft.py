@@ -59,11 +59,11 @@ class Trove:
         if expression not in known:
             known.append(expression)
 
-    def replace(self, span: str, replacement: str) -> None:
-        """Adds a replacement of spans."""
+    def replace(self, span: str, replacement: str, **more: str) -> None:
+        """Adds a replacement of spans. more: further keys, such as `syntax`."""
         known = self.filter.setdefault("span_replacement", [])
         if all(one["span"] != span for one in known):
-            known.append({"span": span, "replacement": replacement})
+            known.append({"span": span, **more, "replacement": replacement})
 
     def tag(self, entry: str, *taggers: str) -> None:
         """Adds taggers to an entry of `attributes`."""

@@ -35,6 +35,11 @@ _NGRAMS = {
     ),
 }
 _LINES = '([.text | split("\\n")[] | select(test("\\\\S"))]) as $lines'
+_CITATIONS = r'[.text | match("\\[\\d*\\]|\\[edit\\]|\\[citation needed\\]"; "g") | [.offset, .offset + .length, 1]]'
+_POLICY = ("terms of use", "privacy policy", "cookie policy", "uses cookies", "use of cookies", "use cookies")
+_SENTENCES = r'1 + ([scan("\\p{STerm}[^\\s\\p{L}\\p{N}]*\\s+\\S")] | length)'
+_PARAGRAPHS = r'[.text | gsub("^\\s+|\\s+$"; "") | splits("\n{2,}")] as $parts'
+_LENGTHS = "(map(length) | add // 0)"
 _WORDS = '[.text | scan("[\\\\p{L}\\\\p{N}]+|[^\\\\s\\\\p{L}\\\\p{N}]")]'
 
 
@@ -66,11 +71,11 @@ def gopher_repetition(trove: Trove, block: Block) -> None:
     for key, (default, kind) in _REPETITIONS.items():
         if (value := _limit(given, key, default, f"filter.rules: {_GOPHER}.{kind}.max")) is not None:
             trove.rule(f"{_GOPHER}.{kind}", {"max": value})
-    for key in ("dup_para_frac", "dup_para_char_frac"):
-        given.leave(key, "gopher_v2 counts lines; a deduper with `by: paragraphs` and `of: share` comes near")
-    if not any(key in given.values for key in ("dup_para_frac", "dup_para_char_frac")):
-        trove.draft.leave(f"{given.where}dup_para_frac", "its default, 0.3 of the paragraphs, has no rule here")
-        trove.draft.leave(f"{given.where}dup_para_char_frac", "its default, 0.2 of the text, has no rule here")
+    if (share := _limit(given, "dup_para_frac", 0.3, "filter.exclude")) is not None:
+        trove.exclude(f"{_PARAGRAPHS} | ($parts | length) - ($parts | unique | length) > {share} * ($parts | length)")
+    if (share := _limit(given, "dup_para_char_frac", 0.2, "filter.exclude")) is not None:
+        repeated = f"($parts | {_LENGTHS}) - ($parts | unique | {_LENGTHS})"
+        trove.exclude(f"{_PARAGRAPHS} | ({repeated}) > {share} * (.text | length)")
     for key, (pairs, kind, sizes) in _NGRAMS.items():
         for size, value in _pairs(given, key, pairs):
             if size in sizes:
@@ -102,31 +107,36 @@ def c4_quality(trove: Trove, block: Block) -> None:
     ended = f"{_C4}.lines_with_no_ending_punctuation"
     if _is_on(given, "filter_no_terminal_punct", f"filter.span_replacement: {ended}"):
         trove.replace(ended, "")
-    short, fewest = f"{_C4}.lines_with_too_few_words", given.values.get("min_words_per_line", 3)
-    if fewest == 3:
-        given.take("min_words_per_line", f"filter.span_replacement: {short}", whole)
-        trove.replace(short, "")
-    given.leave_all(
-        {
-            "min_words_per_line": "lines_with_too_few_words of c4_v2 are those under 3 words",
-            "min_num_sentences": "sentences are not counted; a range of line_count of c4_v2 comes near",
-            "filter_javascript": "lines stay; the range has_javascript: {max: 0} of c4_v2 drops documents",
-            "filter_policy": "lines stay; write an expression of `filter.exclude` that drops documents",
-            "remove_citations": "there is no tagger of citations; write one (corpus docs attributes)",
-            "max_word_length": "lines with a long word stay; write a tagger (corpus docs attributes)",
-            "split_paragraph": "c4_v2 looks at lines",
-        }
-    )
-    for key, what in (
-        ("min_num_sentences", "5 sentences at least"),
-        ("filter_javascript", "lines with `javascript` go"),
-        ("filter_policy", "lines on cookies and terms of use go"),
-        ("remove_citations", "citations go"),
-        ("max_word_length", "lines with a word over 1000 characters go"),
-    ):
-        if key not in given.values:
-            trove.draft.leave(f"{given.where}{key}", f"its default ({what}) has no counterpart here")
+    if (fewest := _number_of(given, "min_words_per_line", 3)) is not None:
+        trove.replace(_lines_with(f'[scan("\\\\S+")] | length < {fewest}'), "", syntax="jq")
+    if (longest := _number_of(given, "max_word_length", 1000)) is not None:
+        trove.replace(_lines_with(f'[scan("\\\\S+") | length] | max // 0 | . > {longest}'), "", syntax="jq")
+    for key, phrases in (("filter_javascript", ("javascript",)), ("filter_policy", _POLICY)):
+        if _is_on(given, key, "filter.span_replacement"):
+            trove.replace(_lines_with(f"ascii_downcase | test({json.dumps('|'.join(phrases))})"), "", syntax="jq")
+    if _is_on(given, "remove_citations", "filter.span_replacement"):
+        trove.replace(_CITATIONS, "", syntax="jq")
+    if (fewest := _number_of(given, "min_num_sentences", 5)) is not None:
+        trove.exclude(f"{_LINES} | ([$lines[] | {_SENTENCES}] | add // 0) < {fewest}")
+    given.leave("split_paragraph", "rules look at lines, and a line of one sentence is the same")
     trove.finish(given)
+
+
+def _number_of(given: Given, key: str, default: int) -> int | None:
+    """Returns a number, by default the default; None if it is -1, which turns the rule off, or no literal."""
+    if key not in given.values:
+        return default
+    if given.values[key] == -1:
+        given.leave(key, "it turns the rule off, so there is none")
+        return None
+    return given.take(key, "filter", whole)
+
+
+def _lines_with(condition: str) -> str:
+    """Returns an expression in jq for the spans of all lines of which a condition is true."""
+    step = "{line: $line, start: .end, end: (.end + ($line | length) + 1)}"
+    spans = f'[foreach (.text | split("\\n"))[] as $line ({{end: 0}}; {step})]'
+    return f'{spans} | map(select(.line != "" and (.line | {condition})) | [.start, .end - 1, 1])'
 
 
 def _is_on(given: Given, key: str, ours: str) -> bool:
@@ -152,8 +162,7 @@ def fineweb_quality(trove: Trove, block: Block) -> None:
         short = f"[$lines[] | select(length <= {int(length)})] | length"
         trove.exclude(f"{_LINES} | ({short}) > {share} * ($lines | length)")
     if (share := _limit(given, "char_duplicates_ratio", 0.01, "filter.exclude")) is not None:
-        lengths = "(map(length) | add // 0)"
-        repeated = f"($lines | {lengths}) - ($lines | unique | {lengths})"
+        repeated = f"($lines | {_LENGTHS}) - ($lines | unique | {_LENGTHS})"
         trove.exclude(f'{_LINES} | ({repeated}) > {share} * (.text | gsub("\\n"; "") | length)')
     if (share := _limit(given, "new_line_ratio", 0.3, "filter.exclude")) is not None:
         trove.exclude(f'(.text | split("\\n") | length - 1) > {share} * ({_WORDS} | length)')

@@ -93,7 +93,9 @@ def _has_deduper(draft: Draft, values: Mapping[str, Any]) -> bool:
 
 
 def _is_left(draft: Draft, key: str) -> bool:
-    return any(key == left or key.startswith(f"{left}.") for left in draft.left_out)
+    """Returns whether a key, or one above it, is left out."""
+    parts = key.split(".")
+    return any(".".join(parts[: end + 1]) in draft.left_out for end in range(len(parts)))
 
 
 def _leaves(values: Any, above: str = "") -> Iterator[tuple[str, Any]]:

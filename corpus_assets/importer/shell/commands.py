@@ -10,13 +10,15 @@ from corpus_assets.importer.shell.lines import Line, logical_lines
 from resources.errors import ConfigError
 
 MOST_COMMANDS, MOST_CHARACTERS = 10_000, 65_536
+LONGEST_LINE = 20_000
+"""Characters of a line with its continuations; time grows with the square of them."""
 _ENDS = re.compile(r"[;&|()]+")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{(\w+)([+-]\d+)?\}|\$([A-Za-z_]\w*)")
 _ARITHMETIC = re.compile(r"\$\(\(\s*\$?(\w+)\s*([+-])\s*(\d+)\s*\)\)")
 _SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")
 _RANGE = re.compile(r"(.*)\{(\d+)\.\.(\d+)\}(.*)")
-_CHOICE = re.compile(r"([^{}]*)\{([^{}]*,[^{}]*)\}(.*)")
+_CHOICE = re.compile(r"([^{}]*)\{([^{},]*(?:,[^{},]*)+)\}(.*)")
 _REDIRECTION = re.compile(r"(\d*>>?|&>|<)")
 _KEYWORDS = ("elif", "if", "while", "fi", "done", "export", "time", "nohup", "sudo", "exec")
 
@@ -36,7 +38,10 @@ def read_commands(text: str, file: str) -> list[Command]:
     `ConfigError` for a quote without an end, for more than `MOST_COMMANDS` commands or words of one after loops and
     braces are written out, and for a value of more than `MOST_CHARACTERS`.
     """
-    parts = [part for line in logical_lines(text, file) for part in _parts(line, file)]
+    lines = list(islice(logical_lines(text, file), MOST_COMMANDS + 1))
+    if len(lines) > MOST_COMMANDS:
+        raise ConfigError(f"{file}: line {lines[-1].number}: more than {MOST_COMMANDS:,} lines of a shell; give fewer")
+    parts = [part for line in lines for part in _parts(line, file)]
     try:
         return list(_Run().commands(parts, {}))
     except _TooMuchError as error:
@@ -49,6 +54,10 @@ class _TooMuchError(ValueError):
 
 def _parts(line: Line, file: str) -> Iterator[Command]:
     """Yields the simple commands of a line, keywords of loops included."""
+    if len(line.text) > LONGEST_LINE:
+        if not line.is_shell:
+            return
+        raise ConfigError(f"{file}: line {line.number}: {len(line.text):,} characters; valid: at most {LONGEST_LINE:,}")
     text = _ARITHMETIC.sub(r"${\1\2\3}", line.text)
     text = _SUBSTITUTION.sub("$OUTPUT_OF_A_COMMAND", text)
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()")

@@ -13,16 +13,16 @@ from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.export.token_stream import DOCUMENTS
 from corpus_assets.takedown.passages import SHORTEST, Ids, Passages
 from corpus_assets.tokenize.datasets import Dataset
-from corpus_assets.tracing.exported_rows import (
+from corpus_assets.tracing.kept_rows import not_built
+from corpus_assets.tracing.look import Look
+from corpus_assets.tracing.rows.exported import (
     MOST_ROWS,
     exported,
     number_in_stream,
     stream_step,
     streams_of,
 )
-from corpus_assets.tracing.kept_rows import not_built
-from corpus_assets.tracing.look import Look
-from corpus_assets.tracing.mixed_rows import ROWS, Used
+from corpus_assets.tracing.rows.mixed import ROWS, Used
 from corpus_assets.tracing.step import Step
 from corpus_assets.tracing.tables import ids_at, line_at, text_at
 from corpus_assets.tracing.texts.steps import texts_of, written
