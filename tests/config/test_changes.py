@@ -26,6 +26,19 @@ def test_sections_lists_and_what_is_not_there_yet() -> None:
     assert before == VALUES
 
 
+def test_a_key_that_is_there_may_hold_dots() -> None:
+    values = {"rules": {"a.b": {"min": 1}, "a.b.c": {"min": 2}, "a": {"b": 3}, 4: 5}}
+    found = with_changes(values, ["rules.a.b.c.min=20", "rules.a.b.min=10", "rules.a.b.max=9", "rules.d.e.min=7"])
+    assert found["rules"] == {
+        "a.b": {"min": 10, "max": 9},
+        "a.b.c": {"min": 20},
+        "a": {"b": 3},
+        4: 5,
+        "d": {"e": {"min": 7}},
+    }
+    assert with_changes(values, ["rules.a.b={min: 8}"])["rules"]["a.b"] == {"min": 8}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

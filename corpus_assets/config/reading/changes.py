@@ -14,7 +14,8 @@ def with_changes(values: Any, changes: Sequence[str]) -> Any:
     """Returns a changed copy of plain values.
 
     changes: `KEY=VALUE` each, the value in YAML. A dot leads into a section, or into an entry of a list by its name or
-    its number from 0: `sources.books.epochs=2`. `ConfigError` names what is wrong with one.
+    its number from 0: `sources.books.epochs=2`. A key that is there may hold dots: `filter.rules.a.b.c.min=2` is
+    `min` of the rule `a.b.c`. `ConfigError` names what is wrong with one.
     """
     if len(changes) > MOST:
         raise ConfigError(f"--set: {len(changes)} changes; at most {MOST}")
@@ -28,8 +29,10 @@ def with_changes(values: Any, changes: Sequence[str]) -> Any:
 
 
 def _change(held: Any, path: Sequence[str], value: Any, change: str) -> None:
-    for number, part in enumerate(path):
-        last = number == len(path) - 1
+    number = 0
+    while number < len(path):
+        start, number = number, number + _length(held, path[number:])
+        part, last = ".".join(path[start:number]), number == len(path)
         if isinstance(held, list):
             place = _place(held, part, change)
             if last:
@@ -39,7 +42,13 @@ def _change(held: Any, path: Sequence[str], value: Any, change: str) -> None:
             held[part] = value if last else ({} if held.get(part) is None else held[part])
             held = held[part]
         else:
-            raise ConfigError(f"--set {change}: {'.'.join(path[:number])} is {held!r}, and has no {part!r}")
+            raise ConfigError(f"--set {change}: {'.'.join(path[:start])} is {held!r}, and has no {part!r}")
+
+
+def _length(held: Any, path: Sequence[str]) -> int:
+    """Returns how many parts of a path make its first key: as many as a key that is there has, else one."""
+    rest, keys = ".".join([*path, ""]), held if isinstance(held, dict) else ()
+    return max((str(key).count(".") + 1 for key in keys if rest.startswith(f"{key}.")), default=1)
 
 
 def _place(held: list[Any], part: str, change: str) -> int:
