@@ -56,10 +56,10 @@ words, from normalized documents to attributes.
 ## Phrases
 
 `python -m benchmarks.text_index` searches forty phrases of five words in generated documents, with the index of texts
-(`search_index: true`) and, for three of them, without; every file is in the page cache. Larger corpora were not
-measured. The time grows with the number of blocks, so a straight line through both sizes estimates it for more: for 10 GB
-a median of about 0.6 seconds. The
-worst ones are phrases of frequent words, of which many blocks have all runs. The machine worked for others too.
+(`search_index: true`) and, for three of them, without; every file is in the page cache, and the machine worked for
+others too. Larger corpora were not measured. The time grows with the number of blocks, so a straight line through both
+sizes estimates it for more: for 10 GB a median of about 0.6 seconds. The worst ones are phrases of frequent words, of
+which many blocks have all runs.
 
 {text_index}
 

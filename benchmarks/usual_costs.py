@@ -1,4 +1,4 @@
-"""What stages usually cost, as `orchestration/building/usual_costs.py` holds it: `python -m benchmarks.usual_costs`.
+"""What stages usually cost, as `building/forecasting/usual_costs.py` holds it: `python -m benchmarks.usual_costs`.
 
 CPU nanoseconds per byte of the corpus' text, by the function that computes a stage, without a fixed share of each
 partition; from the records of a build with stages of all kinds of texts. Kernels are compiled before.
@@ -15,8 +15,8 @@ from benchmarks.corpora import write_raw
 from benchmarks.printed import printed
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.building.build import build
-from corpus_assets.orchestration.building.forecast import READ, function_of
-from corpus_assets.orchestration.building.usual_costs import PER_PARTITION
+from corpus_assets.orchestration.building.forecasting.forecast import READ, function_of
+from corpus_assets.orchestration.building.forecasting.usual_costs import PER_PARTITION
 from tests.orchestration.silent import Silent
 
 MEGABYTES, QUICK_MEGABYTES = 100, 30

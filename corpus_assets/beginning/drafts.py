@@ -15,6 +15,8 @@ MOST_SOURCES: Final = 100
 _FEW: Final = 20
 """Folders side by side that become sources of their own."""
 _MOST_PATTERNS: Final = 40
+_DEEPEST: Final = 50
+"""Folders in each other that are told apart; those below are one name."""
 _COUNTED: Final = re.compile(r"(?:[a-z]{0,12}[-_.=]?)?\d[\d._-]*|[a-z_]+=.*", re.IGNORECASE)
 """Names of folders that are parts of one whole: numbers, dates, partitions."""
 _SOUND: Final = ("list", "no_text", "json")
@@ -70,7 +72,7 @@ class _Node:
         """Yields the folders on the way to a path, the folder itself first."""
         node = self
         yield node
-        for name in path.split("/") if path else ():
+        for name in path.split("/", _DEEPEST) if path else ():
             node = node.below.setdefault(name, _Node(f"{node.folder}/{name}".lstrip("/")))
             yield node
 

@@ -216,3 +216,32 @@ def test_keys_of_the_object_store_are_those_of_its_section(tmp_path: Path) -> No
     assert "secret" not in refused("s3://bucket/a", out(tmp_path), "--access", "secret_key=secret").replace(
         "secret_key", ""
     )
+
+
+def test_folders_in_folders_in_folders(tmp_path: Path) -> None:
+    """Deeper than Python calls itself."""
+    path = tmp_path / "raw"
+    path.mkdir()
+    here = os.open(path, os.O_RDONLY)
+    for _ in range(1_200):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    file = os.open("a.jsonl", os.O_WRONLY | os.O_CREAT, dir_fd=here)
+    os.write(file, b"".join(json.dumps(row).encode() + b"\n" for row in documents(4)))
+    os.close(file)
+    os.close(here)
+    try:
+        (source,) = begun(path, out(tmp_path)).sources
+    finally:
+        subprocess.run(["rm", "-rf", str(path)], check=True)  # What cleans up after tests calls itself.
+    assert source.text_key == "text"
+
+
+def test_an_array_is_told_from_lines(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw/a.json").write_text(json.dumps(documents(4)))
+    assert "json: a.json: is one JSON array; valid is one object per line (`jq -c" in refused(
+        tmp_path / "raw", out(tmp_path)
+    )

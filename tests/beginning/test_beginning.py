@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from corpus_assets.config.corpus_config import CorpusConfig
-from tests.beginning.starts import begin, begun, built, prose, refused, rows, write_jsonl
+from tests.beginning.starts import begin, begun, built, exported, prose, refused, rows, write_jsonl
 
 
 def sources(config: CorpusConfig) -> dict[str, tuple[str, Any, Any]]:
@@ -123,9 +123,10 @@ def test_a_table_without_a_header_gets_names(tmp_path: Path) -> None:
 def test_archives_are_looked_into(tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     with tarfile.open(tmp_path / "raw/a.jsonl.zst.tar", "w") as archive:
+        content = zstandard.compress(gzip.decompress(packed(rows(5))))
         member = tarfile.TarInfo("one.jsonl.zst")
-        member.size = len(CONTENTS["jsonl.zst"])
-        archive.addfile(member, io.BytesIO(CONTENTS["jsonl.zst"]))
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
     assert sources(begun(tmp_path / "raw", tmp_path / "out/corpus.yaml")) == {"raw": ("raw", "**/*", "text")}
 
 
@@ -298,3 +299,13 @@ def test_no_limit_costs_a_source_most_of_its_texts(tmp_path: Path) -> None:
     config = begun(tmp_path / "raw", tmp_path / "out/corpus.yaml")
     assert config.short_documents.threshold == 20
     assert config.filter is None
+
+
+def test_a_text_in_an_object_is_built(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "raw/a.jsonl", [{"id": n, "data": {"body": prose(n), "n": n}} for n in range(30)])
+    file = tmp_path / "out/corpus.yaml"
+    (source,) = begun(tmp_path / "raw", file).sources
+    assert source.text_key == "data.body"
+    built(file)
+    assert {row["text"] for row in exported(file, "texts")} <= {prose(n) for n in range(30)}
+    assert len(exported(file, "texts")) > 20

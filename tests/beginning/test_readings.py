@@ -56,8 +56,10 @@ def test_rows_without_texts(row: dict[str, Any]) -> None:
     assert next(iter(row)) in why_none([row])
 
 
-def test_a_text_in_an_object_is_named() -> None:
-    assert "data.body" in why_none([{"data": {"body": prose(1)}}])
+def test_a_text_in_an_object_is_found() -> None:
+    found = reading_of([{"data": {"body": prose(1), "n": 2}, "n": 1}] * 3)
+    assert found is not None
+    assert found.text == "data.body"
 
 
 def test_a_key_of_ids_has_another_value_in_every_row() -> None:

@@ -14,8 +14,8 @@ from typing_extensions import override
 
 from corpus_assets.config.notices import Notice
 from corpus_assets.orchestration.building.build import build
-from corpus_assets.orchestration.building.delivery import cannot_be_told, deliver
 from corpus_assets.orchestration.building.report import Report
+from corpus_assets.orchestration.building.telling.delivery import cannot_be_told, deliver
 from corpus_assets.orchestration.jobs import build_job
 from resources.errors import StorageError
 from resources.planning.planner import Status

@@ -12,10 +12,10 @@ import yaml
 from typing_extensions import override
 
 from corpus_assets.orchestration.building.build import build
-from corpus_assets.orchestration.building.forecast import Costs, Texts, function_of
+from corpus_assets.orchestration.building.forecasting.forecast import Costs, Texts, function_of
+from corpus_assets.orchestration.building.forecasting.usual_costs import FIXED, USUAL
 from corpus_assets.orchestration.building.log import KEPT, BuildLog
 from corpus_assets.orchestration.building.report import Progress, Report, Several
-from corpus_assets.orchestration.building.usual_costs import FIXED, USUAL
 from corpus_assets.orchestration.building.work import END, Left, Work, dropped_words, rest_words, speed_words
 from resources.ledger.records import Record
 from resources.planning.planner import Planner

@@ -28,7 +28,7 @@ from tests.viewer.states import STATES
 
 LINKS = re.compile(r'href="([^"#]+)')
 WIDTHS = (1600, 400)
-WRITES = {"build", "clean", "copy", "sample", "init", "import", "megatron-cache", "publish", "pull"}
+WRITES = {"build", "clean", "copy", "init", "sample", "import", "megatron-cache", "publish", "pull"}
 SERVES = {"view", "ui"}
 COMMANDS: dict[str, list[list[str]]] = {
     "plan": [[], ["--all"], ["--json"]],

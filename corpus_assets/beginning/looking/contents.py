@@ -17,6 +17,7 @@ WHOLE: Final = ("parquet", "arrow", "jsonl.zst.tar")
 """Formats that are no stream of bytes."""
 _WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
 _HTML: Final = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_ARRAY: Final = "is one JSON array; valid is one object per line (`jq -c '.[]'` makes them)"
 
 
 class UnreadError(Exception):
@@ -125,7 +126,7 @@ def json_lines(text: str) -> str | None:
     """Returns empty if a text begins like JSON lines, a reason if like other JSON, None if it is no JSON."""
     start = text.lstrip()
     if start[:1] == "[":
-        return "is one JSON array; valid is one object per line" if re.match(r"\[\s*[{\[]", start) else None
+        return _ARRAY if re.match(r"\[\s*[{\[]", start) else None
     if start[:1] != "{":
         return None
     first, newline, _ = start.partition("\n")

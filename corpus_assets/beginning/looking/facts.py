@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from corpus_assets.beginning.looking.languages import languages_in_words
-from corpus_assets.beginning.looking.readings import Reading
+from corpus_assets.beginning.looking.readings import Reading, text_under
 from corpus_assets.beginning.looking.values import Row
 
 _DATE: Final = re.compile(r"(?:19|20)\d\d-[01]\d(?:-[0-3]\d)?(?:[T ].*)?")
@@ -68,7 +68,7 @@ def facts_of(rows: Sequence[Row], reading: Reading) -> Facts:
 def text_of(row: Row, reading: Reading) -> str:
     """Returns the text of a row, or what is read most of it where it is no document."""
     if reading.is_text:
-        return _string(row.get(reading.text))
+        return text_under(row, reading.text)
     parts = [row.get(key) for key in (reading.prompt, reading.completion, reading.chosen, reading.messages) if key]
     return "\n\n".join(text for part in parts for text in _texts(part, reading.content))
 

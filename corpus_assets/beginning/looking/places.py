@@ -91,33 +91,29 @@ class Place:
 
     def _local(self, left: Left) -> Iterator[FoundFile]:
         """Yields files folder by folder, so that one that cannot be listed does not hide the others."""
-        try:
-            os.scandir(self.location).close()
-        except OSError as error:
-            raise StorageError(f"{KEY}: {printable(self.given)!r} cannot be listed: {error.strerror}") from None
-        for path, folders, _ in os.walk(self.location, onerror=lambda error: _note(left, self.location, error)):
-            below = os.path.relpath(path, self.location)
-            start = "" if below == "." else f"{below}/"
-            folders.sort()
-            for hidden in [name for name in folders if hidden_folder(f"{name}/")]:
-                folders.remove(hidden)
-                left.hidden.append(f"{start}{hidden}/")
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            start, path = f"{folder}/" if folder else "", Path(self.location, folder)
             beside: list[tuple[str, str]] = []
             try:
-                found = sorted(walk(Path(path), "init", ("*",), beside, follow_links=False), key=lambda one: one.path)
-            except StorageError as error:
-                left.unlisted.append((below, str(error)))
+                with os.scandir(path) as entries:
+                    below = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+                found = sorted(walk(path, "init", ("*",), beside, follow_links=False), key=lambda one: one.path)
+            except (OSError, StorageError) as error:
+                why = error.strerror if isinstance(error, OSError) else str(error)
+                if not folder:
+                    raise StorageError(f"{KEY}: {printable(self.given)!r} cannot be listed: {why}") from None
+                left.unlisted.append((folder, why or type(error).__name__))
                 continue
             left.files += [(start + name.partition("/")[2], why) for name, why in beside]
+            left.hidden += [f"{start}{name}/" for name in below if hidden_folder(f"{name}/")]
+            folders += [start + name for name in reversed(below) if not hidden_folder(f"{name}/")]
             for one in found:
                 if is_hidden(one.path):
                     left.hidden.append(start + one.path)
                 else:
                     yield FoundFile(start + one.path, one.bytes, one.modified, one.problem)
-
-
-def _note(left: Left, top: str, error: OSError) -> None:
-    left.unlisted.append((os.path.relpath(error.filename, top), error.strerror or str(error)))
 
 
 def place_named(given: str, access: Mapping[str, Any] | None = None) -> Place:

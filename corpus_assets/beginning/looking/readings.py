@@ -83,7 +83,22 @@ def reading_of(rows: Sequence[Row]) -> Reading | None:
     """Returns what rows hold; None if no key holds a text."""
     if all(set(row) == {""} for row in rows):
         return Reading("text")
-    return _of_preferences(rows) or _of_messages(rows) or _of_pairs(rows) or _of_texts(rows)
+    found = _of_preferences(rows) or _of_messages(rows) or _of_pairs(rows) or _of_texts(rows)
+    return found or _of_texts([_lifted(row) for row in rows])
+
+
+def _lifted(row: Row) -> Row:
+    """Returns the values in the objects of a row, under keys with dots."""
+    inner = ((key, value) for key, value in row.items() if isinstance(value, dict))
+    return {f"{key}.{below}": one for key, value in inner for below, one in value.items()}
+
+
+def text_under(row: Row, key: str) -> str:
+    """Returns the text under a key, whose dot may lead into an object; empty if there is none."""
+    outer, _, below = key.partition(".")
+    inner = row.get(outer)
+    value = inner.get(below) if key not in row and isinstance(inner, dict) else row.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def why_none(rows: Sequence[Row]) -> str:
@@ -93,14 +108,7 @@ def why_none(rows: Sequence[Row]) -> str:
         for key, value in row.items():
             kinds.setdefault(key, _kind(value))
     shown = ", ".join(f"{key[:40]} ({kind})" for key, kind in list(kinds.items())[:8])
-    nested = [f"{key}.{inner}" for key, inner in _nested(rows)]
-    deeper = f"; {nested[0]} does, which is no key of the row itself" if nested else ""
-    return f"no key holds texts{deeper}; rows have {shown or 'no keys'}"
-
-
-def _nested(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    below = ((key, value) for row in rows for key, value in row.items() if isinstance(value, dict))
-    return [(key, inner) for key, value in below for inner, one in value.items() if _is_text(one) and len(one) > 80]
+    return f"no key holds texts; rows have {shown or 'no keys'}"
 
 
 def _kind(value: object) -> str:

@@ -87,7 +87,8 @@ def _say(plan: Plan, asked: Asked, out: Console, *, only_print: bool) -> None:
     if any(not entry.is_ready for entry in plan.entries):
         print_line(out, f"to fill in: `tokenizer`, then the datasets for {plan.trainer} (or give --tokenizer)")
     if asked.trainer:
-        print_line(out, f"how to train: {page_of(asked.trainer)}")
+        page = page_of(asked.trainer)
+        print_line(out, f"how to train: {page}, or `corpus docs {page.removeprefix('docs/').removesuffix('.md')}`")
     if only_print:
         return
     print_line(out, f"{asked.output}: written")

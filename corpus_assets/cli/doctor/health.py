@@ -13,7 +13,7 @@ import psutil
 from corpus_assets.cli.doctor.finding import Finding
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.numbers import duration, size
-from corpus_assets.orchestration.building.delivery import cannot_be_told
+from corpus_assets.orchestration.building.telling.delivery import cannot_be_told
 from corpus_assets.orchestration.home import postgres
 from corpus_assets.orchestration.home.faults import require_readable
 from corpus_assets.orchestration.home.folder import dagster_home

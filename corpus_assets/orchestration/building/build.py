@@ -17,9 +17,9 @@ from corpus_assets.diff.recorded import numbers_of
 from corpus_assets.left_beside import left_beside_note
 from corpus_assets.orchestration.building.builder import Builder
 from corpus_assets.orchestration.building.notes import build_notes, dropped_examples
-from corpus_assets.orchestration.building.notices import tell_of_end
 from corpus_assets.orchestration.building.report import Progress, Report
 from corpus_assets.orchestration.building.summary import summary
+from corpus_assets.orchestration.building.telling.notices import tell_of_end
 from corpus_assets.orchestration.freshness.causes import causes
 from corpus_assets.orchestration.freshness.state import Freshness, is_told
 from corpus_assets.orchestration.home.faults import require_home

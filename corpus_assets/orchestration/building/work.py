@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from corpus_assets.numbers import duration, size
-from corpus_assets.orchestration.building.forecast import ALL, READ, Costs, Texts, speed_of
+from corpus_assets.orchestration.building.forecasting.forecast import ALL, READ, Costs, Texts, speed_of
 from corpus_assets.raw.losses import NOT_SAMPLED
 from resources.ledger.records import Record
 from resources.planning.planner import Planner, Status

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from corpus_assets.orchestration.building.usual_costs import FIXED, OF_OTHERS, PER_PARTITION, USUAL
+from corpus_assets.orchestration.building.forecasting.usual_costs import FIXED, OF_OTHERS, PER_PARTITION, USUAL
 from resources.planning.planner import Planner
 from resources.shards.listing import Shard
 from resources.stage.declaration import Stage

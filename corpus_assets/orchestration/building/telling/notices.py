@@ -8,8 +8,8 @@ import msgspec
 from corpus_assets.config.notices import Event
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.numbers import amount, duration
-from corpus_assets.orchestration.building.delivery import deliver
 from corpus_assets.orchestration.building.report import Report
+from corpus_assets.orchestration.building.telling.delivery import deliver
 from resources.version import VERSION
 
 MAX_LINES = 20

@@ -1,0 +1,1 @@
+"""How long the rest of a build takes."""

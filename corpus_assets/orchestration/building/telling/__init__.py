@@ -1,0 +1,1 @@
+"""Notices: who hears how a build ended."""
