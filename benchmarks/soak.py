@@ -243,6 +243,7 @@ def _twice(folder: Path) -> Iterator[str]:
             for key, all_of in made.items():
                 for (recipe, when), (before, earlier) in pairwise(all_of):
                     if recipe == before and when != earlier:  # What was only reported again has one time.
+                        sys.stderr.write(f"computed twice: {stage.name}/{key}, {earlier} and {when}\n")
                         yield f"{stage.name}/{key}"
 
 
