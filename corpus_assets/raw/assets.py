@@ -64,10 +64,13 @@ def raw_source(task: Task) -> dict[str, str]:
     whether normalizing it fails.
     """
     shard = task.shard
-    digest = content_digest(b"problem", shard.problem.encode()) if shard.problem else shard.digest()
+    if shard.problem:
+        digest, seen = content_digest(b"problem", shard.problem.encode()), shard.seen()
+    else:
+        digest, seen = shard.digest_as_seen()
     name = shard.path_digest()
     task.segments |= {"file": digest, "name": name}
-    task.seen |= shard.seen()
+    task.seen |= seen
     task.count(bytes=shard.bytes, file=shard.label, files=1 + len(shard.members))
     return {"file": digest, "name": name}
 

@@ -126,6 +126,27 @@ class Shard:
         """Returns the digest of the file's path, which may hold any bytes."""
         return content_digest(os.fsencode(self.path))
 
+    def digest_as_seen(self) -> tuple[str, dict[str, int | str]]:
+        """Returns the digest of the raw bytes, and what `seen` says of the file that had them.
+
+        That is the listed one, unless a file of this machine was replaced before it was read, and not again while it
+        was: then the plan would read it once more, only to find that nothing changed.
+        """
+        before = self._stamp_now()
+        digest = self.digest()
+        if before is None or self._stamp_now() != before:
+            return digest, self.seen()
+        return digest, self.seen() | {"bytes": before[0], "modified": before[1]}
+
+    def _stamp_now(self) -> tuple[int, str] | None:
+        """Returns size and modification token now; None if there are none, or the listed version is always opened."""
+        if not isinstance(self._place, LocalFolder):
+            return None
+        try:
+            return self.stamped()
+        except (BadFileError, OSError):
+            return None
+
     def digest(self) -> str:
         """Returns the xxh3-128 of the raw bytes, members included."""
         members = ((member, _stream_digest(self.open_member(member))) for member in self.members)

@@ -6,6 +6,7 @@ from typing import BinaryIO
 import pytest
 
 from corpus_assets.corpus.step import Step
+from resources.planning.planner import Status
 from resources.raw_places.files import FoundFile
 from resources.raw_places.local import LocalFolder
 from tests.build.small import Work, drive, opened, write_small
@@ -52,3 +53,34 @@ def test_a_link_that_leads_nowhere_is_skipped(tmp_path: Path) -> None:
     work = Work(folder)
     assert not drive(opened(folder)).failed
     assert work.plan() == {}
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_file_replaced_before_its_digest_was_taken_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    folder = write_small(tmp_path)
+    raw = folder / "raw/books/two.jsonl.gz"
+    content, opens = raw.read_bytes(), LocalFolder.open
+    corpus = opened(folder)
+    assert not drive(corpus, [corpus.graph["inventory"]]).failed
+    step = Step(opened(folder), corpus.graph["raw_source"], [TWO])
+    _replace(raw, content + content)
+
+    def replaced(self: LocalFolder, file: FoundFile, label: str) -> BinaryIO:
+        found = opens(self, file, label)
+        _replace(raw, content + content)
+        return found
+
+    if again:
+        monkeypatch.setattr(LocalFolder, "open", replaced)
+    step.run()
+    monkeypatch.undo()
+    (decision,) = [one for one in opened(folder).planner().plan().of("raw_source") if one.partition == TWO]
+    assert ((decision.status, decision.rewritten) == (Status.FRESH, False)) is not again
+
+
+def _replace(file: Path, content: bytes) -> None:
+    new = file.with_name(f"{file.name}.new")
+    new.write_bytes(content)
+    new.replace(file)
