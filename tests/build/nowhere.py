@@ -506,7 +506,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
             "S3Section.region",
             "S3Section.profile",
         ),
-        *("CacheSection.folder", "Source.text_separator", "Files.text_separator"),
+        *("CacheSection.folder", "Source.text_separator", "Files.text_separator", "Notice.command", "Notice.webhook"),
     },
     "gives names to columns that have none; another number of them is a bad row": {"Csv.columns"},
     "text that is put into rows": {
