@@ -102,14 +102,15 @@ def test_one_long_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: in
 
 
 MEMORY = """
-import resource, sys
+import re, sys
+from pathlib import Path
 from corpus_assets.cli.main import main
 sys.argv = ["corpus", "init", *sys.argv[1:]]
 try:
     main()
 except SystemExit as end:
     print(end.code)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 """
 
 

@@ -29,7 +29,7 @@ _LEFT_OUT = {
     "web": {"amber-mix"},
     "files": {"chat-axolotl", "pairs-completion", "pairs-start", "packed-lpfhp", "chat-kept", "rows-drawn", "dpo-kept"}
     | {"rows-over-files-shuffled", "turns-cerebras", "pairs-end", "parts", "parquet-rows"}
-    | {"text-table", "pairs-cerebras", "rows-cerebras", "rows-shuffled"},
+    | {"text-table", "rows-over-files", "pairs-cerebras", "rows-cerebras", "rows-shuffled"},
 }
 """Entries by corpus that a sample cannot have, that need more documents than it leaves, or that resemble others."""
 

@@ -1,5 +1,6 @@
 """`make demo` says what it does while packages are installed, and stops if they are not."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -29,7 +30,8 @@ def made(folder: Path, end: str) -> subprocess.CompletedProcess[str]:
     python.write_text(PYTHON.replace("@END@", end))
     python.chmod(0o755)
     command = ["make", "UV=", f"BIN={python.parent}", f"PYTHON={python}", ".venv/.ready"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False, timeout=60)
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")

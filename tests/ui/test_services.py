@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from benchmarks.ui_server import Server, serving
@@ -87,7 +88,10 @@ def ended(server: Server, run: str) -> str:
 
 def only_services(server: Server) -> bool:
     """Whether nothing but the services is there: no run, fork server, worker or compiler."""
-    commands = [" ".join(one.cmdline()) for one in server.processes()]
+    try:
+        commands = [" ".join(one.cmdline()) for one in server.processes()]
+    except psutil.Error:  # One has just ended.
+        return False
     return all(any(part in command for part in [*SERVICES, TRACKER]) for command in commands)
 
 
