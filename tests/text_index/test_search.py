@@ -106,3 +106,15 @@ def test_the_viewer_shows_the_words_around_a_phrase(built: Path) -> None:
     shown = html.unescape(client.get("/corpus/search", params={"q": text[3000:3040]}).text)
     (before, piece, after) = re.findall(r'class="text small">(.*?)<mark>(.*?)</mark>(.*?)</div>', shown, re.DOTALL)[0]
     assert (before, piece, after) == (text[2880:3000], text[3000:3040], text[3040:3160])
+
+
+def test_two_lines_at_most_stand_before_a_phrase(tmp_path: Path) -> None:
+    folder = write_small(tmp_path)
+    lines = [f"line {number} {prose(number, 4)}" for number in range(30)]
+    write_raw(folder, "books/one.jsonl", [{"id": "lines", "text": "\n".join(lines)}])
+    corpus = opened(folder)
+    drive(corpus, corpus.graph.select([f"+{READ}"]))
+    client = TestClient(standing_alone(folder / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1")
+    shown = html.unescape(client.get("/corpus/search", params={"q": lines[20]}).text)
+    (before,) = re.findall(r'class="text small">(.*?)<mark>', shown, re.DOTALL)
+    assert before == f"{lines[19]}\n"

@@ -86,8 +86,9 @@ def _snippet(look: Look, found: Found, piece: str) -> tuple[str, str, str] | Non
     place = text.find(piece)
     if place < 0:
         return None
+    before = "\n".join(text[max(0, place - AROUND) : place].split("\n")[-2:])  # So that the piece is in view.
     after = text[place + len(piece) : place + len(piece) + AROUND]
-    return seen(text[max(0, place - AROUND) : place]), seen(piece[: 4 * AROUND]), seen(after)
+    return seen(before), seen(piece[: 4 * AROUND]), seen(after)
 
 
 def _match(look: Look, match: Match) -> dict[str, object]:
