@@ -19,9 +19,9 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, name, content=content))
     for page in sorted((TOP / "examples").rglob("README.md")):
         files.append(File.generated(config, page.relative_to(TOP).as_posix(), abs_src_path=str(page)))
-    for file in sorted((TOP / "deploy").iterdir()):
+    for file in sorted((TOP / "deploy").rglob("*")):
         if file.is_file() and file.suffix != ".lock":
-            files.append(File.generated(config, f"deploy/{file.name}", abs_src_path=str(file)))
+            files.append(File.generated(config, file.relative_to(TOP).as_posix(), abs_src_path=str(file)))
     return files
 
 
