@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES
-from corpus_assets.attributes.kernels.ngrams import measure_ngrams, number_words
+from corpus_assets.attributes.kernels.ngrams import measure_ngrams, number_stretches
 from corpus_assets.attributes.kernels.text_lines import measure_text_lines
 from corpus_assets.attributes.kernels.units import split_words
 from corpus_assets.attributes.kernels.word_measures import measure_words, median_length
@@ -25,8 +25,8 @@ def measure_text(
     for word in range(starts.size):
         lengths[word] = ends[word] - starts[word]
         letters += lengths[word]
-    numbers, counts = number_words(codes, starts, ends)
+    numbers, counts, firsts = number_stretches(codes, starts, ends)
     ngrams = measure_ngrams(numbers, counts, lengths)
-    symbols, alphabetic, wanted = measure_words(codes, flags, starts, ends, required)
+    symbols, alphabetic, wanted = measure_words(codes, flags, (starts, ends), (counts, firsts), required)
     words = (starts.size, letters, symbols, alphabetic, wanted)
-    return ngrams, words, measure_text_lines(codes, merged), median_length(starts, ends)
+    return ngrams, words, measure_text_lines(codes, merged), median_length(lengths)

@@ -20,7 +20,7 @@ def paragraph_repetitions(text: Text) -> Spans:
 
 
 def _spans(text: Text, starts: Positions, ends: Positions) -> dict[str, list[Span]]:
-    from corpus_assets.attributes.kernels.repetitions import find_repetitions
+    from corpus_assets.attributes.kernels.repetitions.find import find_repetitions
 
     begins, stops, times = find_repetitions(text.once(codes), character_flags(), starts, ends)
     lengths = stops - begins
