@@ -5,7 +5,8 @@ from collections.abc import Iterable
 KERNELS = "corpus_assets.attributes.kernels"
 _WORDS = ("units.split_words",)
 _PARAGRAPHS = ("units.split_paragraphs",)
-_C4 = ("lines.measure_lines", "terms.find_terms")
+_SPANS = ("encoding.encode_spans",)
+_C4 = (*_SPANS, "lines.measure_lines", "terms.find_terms")
 _GOPHER = ("gopher.measure_text",)
 _SEGMENTS = ("units.strip_parts", "word_breaks.boundaries.count_segments")
 _FOUND = ("pii.find_addresses", "pii.find_phones", "pii.find_emails")
@@ -20,24 +21,24 @@ CALLED = {
     **dict.fromkeys(_BY_PARAGRAPH, _PARAGRAPHS),
     "c4_v1": _C4,
     "c4_v2": _C4,
-    "char_length_with_paragraphs_v1": _PARAGRAPHS,
+    "char_length_with_paragraphs_v1": (*_PARAGRAPHS, *_SPANS),
     "code_redpajama_taggers_v1": ("pieces.count_pieces",),
     "gopher_v1": _GOPHER,
     "gopher_v2": _GOPHER,
-    "not_alphanum_paragraph_v1": (*_PARAGRAPHS, "punctuation.are_punctuation"),
+    "not_alphanum_paragraph_v1": (*_PARAGRAPHS, "punctuation.are_punctuation", *_SPANS),
     "olmo_pretokenizer_v1": ("olmo.count_olmo_pieces",),
-    "olmo_pretokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "olmo.count_olmo_pieces"),
-    "paragraph_repetitions_v1": (*_PARAGRAPHS, "repetitions.find.find_repetitions"),
+    "olmo_pretokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "olmo.count_olmo_pieces", *_SPANS),
+    "paragraph_repetitions_v1": (*_PARAGRAPHS, "repetitions.find.find_repetitions", *_SPANS),
     "pii_regex_v1": _WORDS,
     "pii_regex_v2": _WORDS,
     "pii_regex_with_counts_v2": _WORDS,
-    "repetitions_v1": ("repetitions.find.find_repetitions",),
-    "uniseg_length_paragraphs_v1": (*_PARAGRAPHS, *_SEGMENTS),
-    "uniseg_length_paragraphs_with_doc_length_v1": (*_PARAGRAPHS, *_SEGMENTS),
-    "uniseg_length_paragraphs_with_empty_v1": (*_PARAGRAPHS, *_SEGMENTS),
+    "repetitions_v1": ("repetitions.find.find_repetitions", *_SPANS),
+    "uniseg_length_paragraphs_v1": (*_PARAGRAPHS, *_SEGMENTS, *_SPANS),
+    "uniseg_length_paragraphs_with_doc_length_v1": (*_PARAGRAPHS, *_SEGMENTS, *_SPANS),
+    "uniseg_length_paragraphs_with_empty_v1": (*_PARAGRAPHS, *_SEGMENTS, *_SPANS),
     "uniseg_length_v1": _SEGMENTS,
     "whitespace_tokenizer_v1": ("pieces.count_pieces",),
-    "whitespace_tokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "pieces.count_pieces"),
+    "whitespace_tokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "pieces.count_pieces", *_SPANS),
 }
 """Kernels of each built-in tagger that calls any."""
 

@@ -1,11 +1,12 @@
 """Dolma attributes: one JSON line per document, in its row (docs/formats/dolma.md "Attribute rows")."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol, overload
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from resources.formats.jsonl.lines import LineWriter
 
@@ -14,6 +15,49 @@ Span = tuple[int, int, int | float]
 
 A score that is written without a decimal point is kept as an integer: for Dolma's JSONPath 1 is not 1.0.
 """
+
+
+class Counts(Sequence[Span]):
+    """Spans whose scores are whole numbers, as arrays (spans,), for taggers that give many.
+
+    encoded: the JSON of all, as it is in a row.
+    """
+
+    __slots__ = ("_ends", "_scores", "_starts", "encoded")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64], scores: NDArray[np.int64], encoded: bytes
+    ) -> None:
+        self._starts, self._ends, self._scores = starts, ends, scores
+        self.encoded = msgspec.Raw(encoded)
+
+    @property
+    def total(self) -> float:
+        """The sum of all scores."""
+        return float(self._scores.sum())
+
+    @override
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @override
+    def __iter__(self) -> Iterator[Span]:
+        scores = self._scores.astype(np.float64).tolist()
+        return zip(self._starts.tolist(), self._ends.tolist(), scores, strict=True)
+
+    @overload
+    def __getitem__(self, place: int) -> Span: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Span]: ...
+    @override
+    def __getitem__(self, place: int | slice) -> Span | list[Span]:
+        return list(self)[place]
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
 
 Item = dict[str, str | int | float]
 
@@ -65,7 +109,10 @@ def attribute_line(
     items: list[Item] | None = None,
 ) -> bytes:
     """Returns one attribute row, newline included."""
-    row = AttributeRow(identifier, {key: list(value) for key, value in spans.items()}, source, kept, items)
+    encodable: dict[str, Any] = {
+        key: value.encoded if type(value) is Counts else list(value) for key, value in spans.items()
+    }
+    row = AttributeRow(identifier, encodable, source, kept, items)
     return _ENCODER.encode(row) + b"\n"
 
 

@@ -75,7 +75,7 @@ def c4_v2_of_dolma(text: Text) -> Spans:
     return {**_flags(text, JAVASCRIPT), **_of_lines(found), **_count(text)}
 
 
-def _of_lines(found: _Lines) -> dict[str, list[Span]]:
+def _of_lines(found: _Lines) -> Spans:
     named = {"lines_with_no_ending_punctuation": found.unended, "lines_with_too_few_words": found.short}
     return {name: marked(found.starts[chosen], found.ends[chosen]) for name, chosen in named.items() if chosen.any()}
 
