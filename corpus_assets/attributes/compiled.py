@@ -9,6 +9,7 @@ _SPANS = ("encoding.encode_spans",)
 _C4 = (*_SPANS, "lines.measure_lines", "terms.find_terms")
 _GOPHER = ("gopher.measure_text",)
 _SEGMENTS = ("units.strip_parts", "word_breaks.boundaries.count_segments")
+_SIGNS = ("personal.signs.find_signs",)
 _FOUND = ("pii.find_addresses", "pii.find_phones", "pii.find_emails")
 _BY_PARAGRAPH = (
     *("cld2_paragraph_v2", "cld2_en_paragraph_v2", "cld2_en_paragraph_with_doc_score_v2"),
@@ -29,9 +30,10 @@ CALLED = {
     "olmo_pretokenizer_v1": ("olmo.count_olmo_pieces",),
     "olmo_pretokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "olmo.count_olmo_pieces", *_SPANS),
     "paragraph_repetitions_v1": (*_PARAGRAPHS, "repetitions.find.find_repetitions", *_SPANS),
-    "pii_regex_v1": _WORDS,
-    "pii_regex_v2": _WORDS,
-    "pii_regex_with_counts_v2": _WORDS,
+    "pii_regex_v1": (*_WORDS, *_SIGNS),
+    "pii_regex_v2": (*_WORDS, *_SIGNS),
+    "pii_regex_with_counts_v2": (*_WORDS, *_SIGNS),
+    "pii_regex_with_counts_fast_v2": _SIGNS,
     "repetitions_v1": ("repetitions.find.find_repetitions", *_SPANS),
     "uniseg_length_paragraphs_v1": (*_PARAGRAPHS, *_SEGMENTS, *_SPANS),
     "uniseg_length_paragraphs_with_doc_length_v1": (*_PARAGRAPHS, *_SEGMENTS, *_SPANS),
