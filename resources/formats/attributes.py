@@ -18,33 +18,26 @@ A score that is written without a decimal point is kept as an integer: for Dolma
 
 
 class Counts(Sequence[Span]):
-    """Spans whose scores are whole numbers, as arrays (spans,), for taggers that give many.
+    """Spans whose scores are whole numbers, as their JSON in a row, for taggers that give many.
 
-    encoded: the JSON of all, as it is in a row.
+    total: the sum of their scores.
     """
 
-    __slots__ = ("_ends", "_scores", "_starts", "encoded")
+    __slots__ = ("_count", "encoded", "total")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(
-        self, starts: NDArray[np.int64], ends: NDArray[np.int64], scores: NDArray[np.int64], encoded: bytes
-    ) -> None:
-        self._starts, self._ends, self._scores = starts, ends, scores
+    def __init__(self, encoded: bytes, count: int, total: float) -> None:
         self.encoded = msgspec.Raw(encoded)
-
-    @property
-    def total(self) -> float:
-        """The sum of all scores."""
-        return float(self._scores.sum())
+        self.total = total
+        self._count = count
 
     @override
     def __len__(self) -> int:
-        return len(self._starts)
+        return self._count
 
     @override
     def __iter__(self) -> Iterator[Span]:
-        scores = self._scores.astype(np.float64).tolist()
-        return zip(self._starts.tolist(), self._ends.tolist(), scores, strict=True)
+        return iter(_SPANS.decode(self.encoded))
 
     @overload
     def __getitem__(self, place: int) -> Span: ...
@@ -96,6 +89,7 @@ class Identified(Protocol):
 
 
 _ENCODER = msgspec.json.Encoder()
+_SPANS = msgspec.json.Decoder(list[tuple[int, int, float]])
 _DECODER = msgspec.json.Decoder(AttributeRow)
 _NO_SPANS = b',"attributes":{}'
 """Only rows without spans contain these bytes, since quotes inside strings are escaped."""
