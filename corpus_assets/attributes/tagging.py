@@ -58,7 +58,12 @@ def _keyed(prefix: str, spans: Spans) -> dict[str, Sequence[Span]]:
 
 
 def _all_rounded(spans: Sequence[Span]) -> Sequence[Span]:
-    return spans if type(spans) is Counts else list(map(_rounded, spans))
+    if type(spans) is Counts:
+        return spans
+    if len(spans) == 1:
+        ((start, end, score),) = spans
+        return [(start, end, _rounded(score, start, end))]
+    return [(start, end, _rounded(score, start, end)) for start, end, score in spans]
 
 
 @lru_cache(maxsize=4096)
@@ -66,11 +71,10 @@ def _key(prefix: str, kind: str) -> str:
     return prefix + key_part(kind)
 
 
-def _rounded(span: Span) -> Span:
-    start, end, score = span
-    if type(score) is int or (type(score) is float and score.is_integer()):  # Most scores are counts.
-        return start, end, float(score)
+def _rounded(score: float, start: int, end: int) -> float:
     score = float(score)
+    if score.is_integer():  # Most scores are counts.
+        return score
     if not math.isfinite(score):
         raise TaggerError(f"score {score} of {start} to {end}; valid: a finite number")
-    return start, end, round(score, DIGITS)
+    return round(score, DIGITS)
