@@ -1,4 +1,5 @@
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,8 +40,8 @@ def sorted_partition(first: int, keys: Keys, limit: int = 4) -> tuple[Keys, Rows
     return np.sort(keys), np.concatenate(ordered) if ordered else rows(0, 0)
 
 
-def part(keys: Keys, held: Rows, read: list[tuple[int, int]] | None = None) -> Run:
-    def of_rows(first: int, end: int) -> Rows:
+def part(keys: Keys, held: NDArray[Any], read: list[tuple[int, int]] | None = None) -> Run[Any]:
+    def of_rows(first: int, end: int) -> NDArray[Any]:
         if read is not None:
             read.append((first, end))
         return held[first:end]
@@ -125,7 +126,7 @@ def test_bounds_are_where_files_begin() -> None:
 )
 def test_gather_merges_in_key_order_and_reads_once(drawn: list[list[int]], limit: int, files: int) -> None:
     """Small keys collide often: ties are in the order of partition and row."""
-    parts, reads, first = list[Run](), list[list[tuple[int, int]]](), 0
+    parts, reads, first = list[Run[Any]](), list[list[tuple[int, int]]](), 0
     expected = list[tuple[int, int, int]]()
     for number, keys in enumerate(drawn):
         reads.append([])
@@ -143,6 +144,14 @@ def test_gather_merges_in_key_order_and_reads_once(drawn: list[list[int]], limit
     for ranges, keys in zip(reads, drawn, strict=True):
         assert all(0 < end - start <= limit for start, end in ranges)
         assert [row for start, end in ranges for row in range(start, end)] == list(range(len(keys)))
+
+
+def test_rows_in_another_form_are_merged_as_well() -> None:
+    keys, held = sorted_partition(0, row_keys(0, "d", "p", 9))
+    stored = np.array([row.tobytes() for row in held], np.object_)
+    parts = [part(keys[:5], stored[:5]), part(keys[5:], stored[5:])]
+    merged = [row for block in gather(parts, 0, KEY_SPACE, 4) for row in block.tolist()]
+    assert merged == stored.tolist()
 
 
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers(0, 9), max_size=4), st.integers(1, 4))

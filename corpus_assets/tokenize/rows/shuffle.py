@@ -8,6 +8,7 @@ part, or when.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from resources.hashing import keyed_hash
 
 Keys = NDArray[np.uint64]
 Rows = NDArray[np.int32]
+R = TypeVar("R", bound=np.generic)
 
 KEY_SPACE = 1 << 64
 _U64 = np.uint64
@@ -78,14 +80,14 @@ def sorted_rows(rows: Rows, keys: Keys, block_rows: int) -> Iterator[Rows]:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A source partition in key order: its keys, sorted, and `read(first, end)` for its rows, int32."""
+class Run(Generic[R]):
+    """A source partition in key order: its keys, sorted, and `read(first, end)` for its rows (n, ...) in any form."""
 
     keys: Keys
-    read: Callable[[int, int], Rows]
+    read: Callable[[int, int], NDArray[R]]
 
 
-def gather(runs: Sequence[Run], low: int, high: int, limit_rows: int) -> Iterator[Rows]:
+def gather(runs: Sequence[Run[R]], low: int, high: int, limit_rows: int) -> Iterator[NDArray[R]]:
     """Yields all rows with low <= key < high in the order of their keys, in blocks of `limit_rows`.
 
     Equal keys are in the order of `runs`, which must be the same in every run. Memory: one block of rows, what one
@@ -107,17 +109,18 @@ def _place(keys: Keys, bound: int) -> int:
     return keys.size if bound >= KEY_SPACE else int(np.searchsorted(keys, _U64(bound)))
 
 
-def _merged(runs: Sequence[Run], positions: list[int], owners: NDArray[np.int32]) -> Rows:
+def _merged(runs: Sequence[Run[R]], positions: list[int], owners: NDArray[np.int32]) -> NDArray[R]:
     """Returns the next rows of the merge, by the run that each comes from; moves the positions on."""
-    block = np.empty(0, np.int32)
+    block: NDArray[R] | None = None
     for number in np.unique(owners).tolist():
         chosen = owners == number
         first, end = positions[number], positions[number] + int(np.count_nonzero(chosen))
         rows = runs[number].read(first, end)
         if len(rows) != end - first:
             raise ValueError(f"run {number} gave {len(rows)} rows; asked for {first} to {end}")
-        if not block.size:
-            block = np.empty((owners.size, *rows.shape[1:]), np.int32)
+        if block is None:
+            block = np.empty((owners.size, *rows.shape[1:]), rows.dtype)
         block[chosen] = rows
         positions[number] = end
+    assert block is not None, "no row is asked for"
     return block
