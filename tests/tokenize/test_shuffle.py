@@ -1,5 +1,6 @@
 from itertools import permutations
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from corpus_assets.tokenize.rows.shuffle import (
     Run,
     destination,
     gather,
+    held_rows,
     key_range,
     row_keys,
     run_bounds,
@@ -21,6 +23,7 @@ from corpus_assets.tokenize.rows.shuffle import (
 )
 
 SHAPE = (2, 3)
+ROW_BYTES = 24
 KEYS = st.integers(0, KEY_SPACE - 1)
 
 
@@ -35,7 +38,7 @@ def rows(first: int, count: int) -> Rows:
 
 
 def sorted_partition(first: int, keys: Keys, limit: int = 4) -> tuple[Keys, Rows]:
-    ordered = list(sorted_rows(rows(first, keys.size), keys, limit))
+    ordered = list(sorted_rows([rows(first, keys.size)], keys, limit * ROW_BYTES))
     assert all(0 < len(block) <= limit for block in ordered)
     return np.sort(keys), np.concatenate(ordered) if ordered else rows(0, 0)
 
@@ -146,6 +149,34 @@ def test_gather_merges_in_key_order_and_reads_once(drawn: list[list[int]], limit
         assert [row for start, end in ranges for row in range(start, end)] == list(range(len(keys)))
 
 
+@given(st.lists(st.integers(0, 5), max_size=6), st.integers(0, 30))
+def test_rows_beyond_memory_are_held_in_a_file(sizes: list[int], memory_rows: int) -> None:
+    given_blocks = [rows(sum(sizes[:number]), size) for number, size in enumerate(sizes)]
+    with TemporaryFile() as file:
+        opened = list[BinaryIO]()
+
+        def scratch() -> BinaryIO:
+            opened.append(file)
+            return file
+
+        held = held_rows(given_blocks, memory_rows * ROW_BYTES, scratch)
+        assert len(opened) == (sum(sizes) > memory_rows)
+        in_memory = [block for block in held if not isinstance(block, np.memmap)]
+        assert sum(map(len, in_memory)) <= memory_rows
+        assert all(map(len, held))
+        keys = row_keys(0, "d", "p", sum(sizes))
+        ordered = [row for block in sorted_rows(held, keys, ROW_BYTES) for row in block[:, 0, 0].tolist()]
+        assert ordered == np.argsort(keys).tolist()
+
+
+def test_a_small_part_of_an_array_does_not_keep_all_of_it() -> None:
+    whole = rows(0, 100)
+    (few, many) = held_rows([whole[:3], whole[10:90]], 1 << 20, lambda: pytest.fail("all fits into memory"))
+    assert few.base is None
+    assert many.base is whole
+    assert few[:, 0, 0].tolist() == [0, 1, 2]
+
+
 def test_rows_in_another_form_are_merged_as_well() -> None:
     keys, held = sorted_partition(0, row_keys(0, "d", "p", 9))
     stored = np.array([row.tobytes() for row in held], np.object_)
@@ -173,7 +204,7 @@ def test_partitions_that_are_added_leave_the_order_of_the_others() -> None:
 @pytest.mark.parametrize("given_rows", [4, 6])
 def test_another_number_of_rows_is_refused(given_rows: int) -> None:
     with pytest.raises(ValueError, match=f"{given_rows} rows for 5 keys"):
-        next(sorted_rows(rows(0, given_rows), row_keys(0, "d", "p", 5), 4))
+        next(sorted_rows([rows(0, given_rows)], row_keys(0, "d", "p", 5), 4))
 
 
 def test_a_part_that_gives_too_few_rows_is_refused() -> None:

@@ -6,9 +6,9 @@ run of rows in each partition; a file is the merge of its runs. The result does 
 part, or when.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import BinaryIO, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,17 +66,53 @@ def run_bounds(sorted_keys: Keys, files: int) -> NDArray[np.int64]:
     return np.searchsorted(destination(sorted_keys, files), np.arange(files + 1))
 
 
-def sorted_rows(rows: Rows, keys: Keys, block_rows: int) -> Iterator[Rows]:
-    """Yields all rows of a partition in the order of their keys, in blocks of `block_rows`.
+def held_rows(blocks: Iterable[Rows], memory: int, scratch: Callable[[], BinaryIO]) -> list[Rows]:
+    """Returns the blocks (n, ...), all but empty ones: the first in `memory` bytes, the rest as one mapped from disk.
 
-    `rows`: int32 (rows, ...), mapped from disk where they do not fit into memory; every row is read once. ValueError
-    when there are more rows or fewer than keys.
+    scratch: opens the file for what does not fit, if anything does not.
     """
-    if len(rows) != keys.size:
-        raise ValueError(f"{len(rows)} rows for {keys.size} keys")
+    held = list[Rows]()
+    file: BinaryIO | None = None
+    rows = 0
+    for block in blocks:
+        if file is None and (memory := memory - block.nbytes) < 0:
+            file = scratch()
+        if file is not None:
+            file.write(np.ascontiguousarray(block).data)
+            rows, shape = rows + len(block), block.shape[1:]
+        elif len(block):
+            held.append(_alone(block))
+    if file is not None and rows:
+        file.flush()
+        held.append(np.memmap(file, np.int32, "r", shape=(rows, *shape)))
+    return held
+
+
+def _alone(block: Rows) -> Rows:
+    """Returns the block, or a copy if it is a small part of an array that it would keep in memory."""
+    whole = block.base
+    return block.copy() if isinstance(whole, np.ndarray) and whole.nbytes > 2 * block.nbytes else block
+
+
+def sorted_rows(blocks: Sequence[Rows], keys: Keys, limit_bytes: int) -> Iterator[Rows]:
+    """Yields the rows of all blocks int32 (n, ...) in the order of their keys, in blocks of up to `limit_bytes`.
+
+    Every row is read once. ValueError when there are more rows or fewer than keys.
+    """
+    ends = np.cumsum([0, *map(len, blocks)])
+    if ends[-1] != keys.size:
+        raise ValueError(f"{ends[-1]} rows for {keys.size} keys")
+    if not keys.size:
+        return
     order = np.argsort(keys, kind="stable")
-    for first in range(0, keys.size, block_rows):
-        yield np.asarray(rows[order[first : first + block_rows]])
+    owners = np.searchsorted(ends, order, side="right") - 1
+    places = order - ends[owners]
+    limit = max(1, limit_bytes // blocks[0][0].nbytes)
+    for first in range(0, keys.size, limit):
+        part = slice(first, first + limit)
+        yield np.stack(
+            [blocks[owner][row] for owner, row in zip(owners[part].tolist(), places[part].tolist(), strict=True)]
+        )
 
 
 @dataclass(frozen=True)
