@@ -85,12 +85,13 @@ def ahead(*types: str) -> Callable[[F], F]:
 
 
 def load() -> None:
-    """Loads numba and everything that the first call of a kernel loads, for processes that others are forked from."""
+    """Loads numba and what the first call of a kept kernel loads, for processes that others are forked from."""
     _prepare()
-    import_module("numba")
-    target = import_module("numba.core.registry").cpu_target
-    target.typing_context.refresh()
-    target.target_context.refresh()
+    from numba.core.registry import cpu_target
+
+    from resources.kernels.kernel_cache import load_runtime
+
+    load_runtime(cpu_target.target_context)
 
 
 def is_loaded() -> bool:

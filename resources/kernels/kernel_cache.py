@@ -26,6 +26,7 @@ from typing import Any, cast
 from numba.core import serialize
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from typing_extensions import override
 
 from resources.hashing import content_digest
@@ -36,6 +37,8 @@ _SUFFIX, _LOCK = ".kernel", ".lock"
 _DIGEST_BYTES = 32
 _SITES = {"site-packages", "dist-packages"}
 _COMPILER = "resources.kernels.jit"  # it decides how kernels are compiled; what it imports does not matter
+_NEEDS_ALL = b"_numba_hashsecret_"
+"""In code that hashes strings: their secret is known once numba has loaded all that it can compile."""
 _HELD: dict[Path, int] = {}
 
 
@@ -68,11 +71,14 @@ class KernelCache(_Cache):
     @override
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Returns the compiled code for these argument types; None if it must be compiled."""
-        target_context.refresh()
         try:
             content = self.file(sig).read_bytes()
             if _digest(content[_DIGEST_BYTES:]) != content[:_DIGEST_BYTES]:
                 return None
+            if _NEEDS_ALL in content:
+                target_context.refresh()
+            else:
+                load_runtime(target_context)
             # A folder of the user's own: what lies in it is executed in any case.
             return cast(Any, CompileResult)._rebuild(target_context, *pickle.load(io.BytesIO(content[_DIGEST_BYTES:])))
         except Exception:  # files of another version may raise anything
@@ -107,6 +113,11 @@ class KernelCache(_Cache):
         """Removes the code for all argument types."""
         for file in self._folder.glob(f"{self._name}-*{_SUFFIX}"):
             file.unlink(missing_ok=True)
+
+
+def load_runtime(target_context: Any) -> None:
+    """Loads what compiled code calls, unless it is loaded; not what numba compiles with, which takes it far longer."""
+    rtsys.initialize(target_context)
 
 
 def _digest(code: bytes) -> bytes:
