@@ -162,6 +162,13 @@ class Partition:
         for member, picked in self.members(chosen):
             yield from compress(member.lines(), picked.tolist())
 
+    def stored_blocks(self, suffix: str) -> Iterator[bytes]:
+        """Yields a file as it is stored, block by block; it is checked at its end.
+
+        Its record must have a digest of its stored bytes.
+        """
+        return self._files.blocks(self.file(suffix))
+
     def texts(self) -> Iterator[Texts]:
         """Yields the texts of documents in row order, in blocks of whole rows."""
         file = self.file(".jsonl.gz")
