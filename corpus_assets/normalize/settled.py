@@ -12,6 +12,8 @@ from resources.formats.texts import Texts
 _PAST = 0x30000
 """No code point past this one combines, or is changed by form C."""
 
+_BLOCK = 0x100
+
 _JAMO = ((0x1161, 0x1176), (0x11A8, 0x11C3))
 """Vowels and final consonants of Hangul, which join the letter before them."""
 
@@ -21,6 +23,8 @@ _MOST = 8
 
 def unsettled_texts(texts: Texts) -> list[int]:
     """Returns the numbers of the texts that form C may change. Uses the Unicode version of this Python."""
+    if texts.characters.max(initial=0) < 0x80:
+        return []
     from corpus_assets.normalize.kernels.scan import unsettled_texts as find
 
     found = np.empty(len(texts.bounds) - 1, dtype=np.uint8)
@@ -46,9 +50,7 @@ def _classes() -> NDArray[np.uint8]:
     """Returns the combining class of each code point below 0x30000, or UNSETTLED if form C may change it."""
     from corpus_assets.normalize.kernels.scan import UNSETTLED
 
-    classes = np.zeros(_PAST, dtype=np.uint8)
-    for point in range(0x80, _PAST):
-        classes[point] = unicodedata.combining(chr(point))
+    classes = np.fromiter(map(unicodedata.combining, map(chr, range(_PAST))), dtype=np.uint8, count=_PAST)
     for start, stop in _JAMO:
         classes[start:stop] = UNSETTLED
     stable, seconds = _composed()
@@ -61,10 +63,13 @@ def _classes() -> NDArray[np.uint8]:
 
 def _decomposed() -> Iterator[int]:
     """Yields the code points with a canonical decomposition, without Hangul."""
-    for point in range(0x80, _PAST):
-        found = unicodedata.decomposition(chr(point))
-        if found and not found.startswith("<"):
-            yield point
+    for start in range(0, _PAST, _BLOCK):
+        characters = [chr(point) for point in range(start, start + _BLOCK)]
+        if not unicodedata.is_normalized("NFD", "".join(characters)):
+            for character in characters:
+                found = unicodedata.decomposition(character)
+                if found and not found.startswith("<"):
+                    yield ord(character)
 
 
 @cache

@@ -125,8 +125,13 @@ def merged(function: F) -> F:
 def _njit(function: Callable[..., Any], **options: Any) -> Any:
     """Returns numba's dispatcher; wrappers that nobody calls are left out, since they take time to compile."""
     dispatcher = cast(Any, import_module("numba")).njit(**options)(function)
+    dispatcher._compilation_chain_init_hook = _load_no_extensions
     _unite_constants(dispatcher)
     return dispatcher
+
+
+def _load_no_extensions() -> None:
+    """Does nothing where numba would load its extensions, such as awkward: kernels take numbers and arrays alone."""
 
 
 def _unite_constants(dispatcher: Any) -> None:

@@ -158,14 +158,20 @@ def cache_folder(module: str) -> Path:
 
 def _made_from(module: str) -> Iterator[bytes]:
     """Yields what the code of a kernel module depends on."""
-    from llvmlite import binding
-
-    yield f"{sys.version} {version('numba')} {version('llvmlite')} {version('numpy')}".encode()
-    cpu, features = os.environ.get(CPU), os.environ.get(FEATURES)
-    yield f"{cpu or binding.get_host_cpu_name()} {features or binding.get_host_cpu_features().flatten()}".encode()
+    yield from _compiler_and_processor()
     for name, file in sorted(_reached(sys.modules[module]).items()):
         yield name.encode()
         yield file.read_bytes()
+
+
+@cache
+def _compiler_and_processor() -> tuple[bytes, bytes]:
+    from llvmlite import binding
+
+    programs = f"{sys.version} {version('numba')} {version('llvmlite')} {version('numpy')}"
+    cpu, features = os.environ.get(CPU), os.environ.get(FEATURES)
+    of_cpu = f"{cpu or binding.get_host_cpu_name()} {features or binding.get_host_cpu_features().flatten()}"
+    return programs.encode(), of_cpu.encode()
 
 
 def sources(module: str) -> list[Path]:
@@ -179,13 +185,16 @@ def _reached(start: ModuleType) -> dict[str, Path]:
     frontier = [start]
     while frontier:
         module = frontier.pop()
+        if module.__name__ in found:
+            continue
         file = Path(getattr(module, "__file__", None) or "")  # Modules built into Python have no file.
-        if module.__name__ in found or not _is_project(module.__name__, file):
+        if not _is_project(module.__name__, file):
             continue
         found[module.__name__] = file
         if module.__name__ == _COMPILER:
             continue
-        frontier += [sys.modules[name] for name in _imported(module, file) if name in sys.modules]
+        imported = _imported(file, module.__package__)
+        frontier += [sys.modules[name] for name in imported if name in sys.modules]
     return found
 
 
@@ -218,11 +227,22 @@ def _files_of_libraries(place: Path) -> set[Path]:
     return {place / path for one in found for path in one.files or () if path.suffix == ".py"}
 
 
-def _imported(module: ModuleType, file: Path) -> Iterator[str]:
-    """Yields the modules that a module names in its import statements, and names in them that may be modules."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+@cache
+def _imported(file: Path, package: str | None) -> set[str]:
+    """Returns the modules that a module names in its import statements, and names in them that may be modules."""
+    found: set[str] = set()
+    for node in _statements(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            source = resolve_name("." * node.level + (node.module or ""), module.__package__)
-            yield from (source, *(f"{source}.{alias.name}" for alias in node.names))
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            found.update((source, *(f"{source}.{alias.name}" for alias in node.names)))
+    return found
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yields all statements, without what lies in expressions, which is most of a module and imports nothing."""
+    for child in ast.iter_child_nodes(tree):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from _statements(child)
