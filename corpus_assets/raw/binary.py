@@ -156,12 +156,12 @@ def _mp3_frame(content: bytes) -> int | None:
     return slots * _RATES[version][rate] * 1000 // _SAMPLES[version][sample] + padded
 
 
-def controls(text: str, *, sound: bool = False) -> str | None:
+def controls(text: str, *, sound: bool = False, utf8: bytes | None = None) -> str | None:
     """Returns in words the share of NUL and control characters (without ESC) in a text, if it is too large.
 
-    sound: whether the text was valid UTF-8.
+    sound: whether the text was valid UTF-8. utf8: the text in UTF-8, if that is at hand.
     """
-    content = text.encode("utf-8", "surrogatepass")
+    content = text.encode("utf-8", "surrogatepass") if utf8 is None else utf8
     count = len(content) - len(content.translate(None, _ASCII_CONTROLS)) + len(_OTHER_CONTROLS.findall(content))
     return _share(count, text, _MOST_CONTROLS, sound=sound)
 
@@ -178,7 +178,7 @@ def _share(count: int, text: str, most: float, *, sound: bool) -> str | None:
 def seems_text(content: bytes) -> bool:
     """Returns whether unknown bytes seem to be uncompressed text: UTF-8, or without binary bytes."""
     try:
-        return controls(content.decode(), sound=True) is None
+        return controls(content.decode(), sound=True, utf8=content) is None
     except UnicodeDecodeError:
         is_likely = len(content) >= _ENOUGH or len(_PRINTABLE.findall(content)) > _MOSTLY * len(content)
         return is_likely and not _BINARY.search(content)

@@ -130,7 +130,7 @@ class _Reader:
             raise _NothingError("binary_content", f"begins like {found}, and is called {told}")
         is_html = told in _HTML
         page = read(content, charset_of(kind), is_html=is_html)
-        _require_characters(page)
+        _require_characters(page, content)
         self._counts[REPLACED] += page.replaced
         self._counts[GUESSED] += page.guessed
         return main_text(page.text, self._extract(where)) if is_html else page.text
@@ -169,11 +169,12 @@ def _require_identified(identified: str, kind: str) -> None:
         raise _NothingError("identified_otherwise", detail)
 
 
-def _require_characters(page: Read) -> None:
+def _require_characters(page: Read, content: bytes) -> None:
     """Raises `_NothingError` for content with too many characters that texts do not have."""
     if page.encoding == "replacement":
         raise _NothingError("undecodable", "is in an encoding that browsers refuse (ISO-2022-CN or -KR, HZ)")
-    if share := controls(page.text, sound=page.is_sound):
+    utf8 = content if page.is_sound and page.encoding == "utf-8" else None
+    if share := controls(page.text, sound=page.is_sound, utf8=utf8):
         raise _NothingError("control_characters", f"{share} of its characters are NUL or control characters")
     if share := replacements(page.text, sound=page.is_sound):
         raise _NothingError("undecodable", f"{share} of its characters are U+FFFD, read as {page.encoding}")
