@@ -40,6 +40,7 @@ from benchmarks import (
     packings,
     plan,
     raw_places,
+    real,
     sensor,
     small_datasets,
     stages,
@@ -127,6 +128,7 @@ def _apart(script: str, *options: str) -> dict[str, Any]:
 
 MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "stages": _stages,
+    "real": real.published,
     "minhash": lambda quick: {"minhash": table(minhash.measure(quick))},
     "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},

@@ -8,10 +8,9 @@ import numpy as np
 from typing_extensions import override
 
 from corpus_assets.normalize import compiled
-from corpus_assets.normalize.batches import normalized
 from corpus_assets.normalize.dates import Dates, undated_notes
 from corpus_assets.normalize.reading import READING, DocumentHooks, documents_of, normalizer_of
-from corpus_assets.normalize.text_table import TextTable
+from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
 from corpus_assets.raw.losses import listed_losses, source_losses
 from corpus_assets.raw.rows.identities import Identities
@@ -52,8 +51,10 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
     ):
         table = TextTable(texts, ids, lengths)
         identities, dates = Identities(), Dates()
-        for document, row in normalized(rows, fix):
+        for document in rows:
+            document.text = fix(document.text)
             documents.add(document)
+            row = row_of(document)
             table.add(row)
             identities.add(document.id)
             dates.add(document, row.created)

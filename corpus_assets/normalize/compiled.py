@@ -8,10 +8,10 @@ SCAN = "corpus_assets.normalize.kernels.scan"
 
 def of_documents(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the kernels that normalize texts and count their cleaned lengths."""
-    nfc = (f"{SCAN}.unsettled_texts", f"{SCAN}.unsettled") if settings["normalize"]["method"] == "nfc" else ()
+    nfc = (f"{SCAN}.unsettled",) if settings["normalize"]["method"] == "nfc" else ()
     return (*nfc, *of_lengths(settings))
 
 
 def of_lengths(_: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the kernels that count the cleaned length of a text."""
-    return (f"{SCAN}.cleaned_lengths",)
+    return (f"{SCAN}.cleaned_length",)

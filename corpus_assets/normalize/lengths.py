@@ -1,4 +1,4 @@
-"""The lengths of the cleaned forms of texts, counted in one pass.
+"""The length of the cleaned form of a text, counted in one pass.
 
 Definition: `resources/documents/slimpajama_cleaning.py`.
 """
@@ -9,19 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.documents.slimpajama_cleaning import clean
-from resources.formats.texts import Texts
 
 _LAST_SPACE = 0x3000
 """No code point past this one is whitespace, or becomes several in lower case."""
 
 
-def cleaned_lengths(texts: Texts) -> NDArray[np.int64]:
-    """Returns the number of code points of `clean(text)` for each of some texts, shape (texts,)."""
-    from corpus_assets.normalize.kernels.scan import cleaned_lengths as count
+def cleaned_length(encoded: bytes) -> int:
+    """Returns the number of code points of `clean(text)` for a text given as UTF-8."""
+    from corpus_assets.normalize.kernels.scan import cleaned_length as count
 
-    lengths = np.empty(len(texts.bounds) - 1, dtype=np.int64)
-    count(*texts, *_classes(), lengths)
-    return lengths
+    return count(np.frombuffer(encoded, dtype=np.uint8), *_classes())
 
 
 @cache

@@ -1,18 +1,16 @@
 """The tables beside documents: size, digest, date and lengths of each text, and the concatenated ids."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import xxhash
 
-from corpus_assets.normalize.lengths import cleaned_lengths
+from corpus_assets.normalize.lengths import cleaned_length
 from resources.documents.row_counts import added, by_power
 from resources.formats.arrays import ArrayWriter
 from resources.formats.created import created_microseconds
 from resources.formats.documents import Document, encoded_digest
 from resources.formats.row_tables import LENGTHS, NAMES, TEXT, TEXTS
-from resources.formats.texts import Texts, joined
 from resources.hashing import content_digest
 
 _BLOCK = 4096
@@ -37,22 +35,10 @@ class TextRow(NamedTuple):
 
 def row_of(document: Document) -> TextRow:
     """Returns the row of a document in the tables."""
-    return rows_of([document], [document.text.encode()])[0]
-
-
-def rows_of(documents: Sequence[Document], encoded: Sequence[bytes], texts: Texts | None = None) -> list[TextRow]:
-    """Returns the rows of documents. encoded: their texts as UTF-8. texts: the same in one buffer, if there is one."""
-    cleaned = cleaned_lengths(texts or joined(encoded)).tolist()
-    return [
-        TextRow(
-            len(text),
-            encoded_digest(text),
-            created_microseconds(document.created),
-            document.id.encode("utf-8", "surrogatepass"),
-            (len(document.text), length),
-        )
-        for document, text, length in zip(documents, encoded, cleaned, strict=True)
-    ]
+    encoded = document.text.encode()
+    identifier = document.id.encode("utf-8", "surrogatepass")
+    lengths = (len(document.text), cleaned_length(encoded))
+    return TextRow(len(encoded), encoded_digest(encoded), created_microseconds(document.created), identifier, lengths)
 
 
 class TextTable:

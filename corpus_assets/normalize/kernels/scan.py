@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.kernels.utf8 import decoded
-from resources.kernels.jit import ahead, inlined, kernel, read_only
+from resources.kernels.jit import ahead, kernel, read_only
 
 DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
 """Bits of a code point in cleaning: it is kept, is whitespace, or becomes two; LOOK_UP: see `cleaned_length`."""
@@ -12,27 +12,13 @@ DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
 UNSETTLED = 255
 
 U64 = np.uint64
-_RUN = 64
 _ONE = U64(1)
 _TWO = U64(2)
 
 
-@ahead("uint8[::1], int64[::1], uint8[::1], uint8[::1], int64[::1]")
+@ahead(f"{read_only('uint8')}, uint8[::1], uint8[::1]")
 @kernel
-def cleaned_lengths(
-    characters: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-    leads: NDArray[np.uint8],
-    points: NDArray[np.uint8],
-    lengths: NDArray[np.int64],
-) -> None:
-    """Writes the number of code points of the cleaned form of each text, shape (texts,)."""
-    for number in range(lengths.size):
-        lengths[number] = _cleaned_length(characters[bounds[number] : bounds[number + 1]], leads, points)
-
-
-@inlined
-def _cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: NDArray[np.uint8]) -> int:
+def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: NDArray[np.uint8]) -> int:
     """Returns the number of code points of the cleaned form of a text.
 
     `leads` has the bits of a code point by its first byte, or LOOK_UP if `points` has them by code point; those past
@@ -99,74 +85,3 @@ def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArra
         spans[found, 1] = index
         found += 1
     return found
-
-
-@ahead("uint8[::1], int64[::1], uint8[:, ::1], int64[::1], uint8[::1]")
-@kernel
-def unsettled_texts(
-    characters: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-    classes: NDArray[np.uint8],
-    pairs: NDArray[np.int64],
-    found: NDArray[np.uint8],
-) -> None:
-    """Writes for each text (texts,) whether a normalization form may change it.
-
-    The first row of `classes` is as in `unsettled`. The second has for a code point that is UNSETTLED there its
-    combining class, if the form changes it only behind certain starters; `pairs` has these as `starter << 32 | mark`,
-    ascending.
-    """
-    for number in range(found.size):
-        found[number] = _is_unsettled(characters[bounds[number] : bounds[number + 1]], classes, pairs)
-
-
-@inlined
-def _is_unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], pairs: NDArray[np.int64]) -> bool:
-    position, starter = 0, -1
-    last = np.uint8(0)
-    while position < text.size:
-        if position + _RUN <= text.size and _is_ascii(text[position : position + _RUN]):
-            position += _RUN
-            starter, last = int(text[position - 1]), np.uint8(0)
-            continue
-        # A character may reach past the run.
-        end = min(position + _RUN, text.size)
-        while position < end:
-            point = int(text[position])
-            class_ = np.uint8(0)
-            if point < 0x80:
-                position += 1
-            else:
-                point, position = decoded(text, position)
-                if point < classes.shape[1]:
-                    class_ = classes[0, point]
-            if class_ == UNSETTLED:
-                class_ = classes[1, point]
-                if class_ == UNSETTLED or _has(pairs, starter << 32 | point):
-                    return True
-            if class_ == 0:
-                starter = point
-            elif last > class_:
-                return True
-            last = class_
-    return False
-
-
-@inlined
-def _is_ascii(run: NDArray[np.uint8]) -> bool:
-    bits = np.uint8(0)
-    for i in range(_RUN):
-        bits |= run[i]
-    return bool(bits < 0x80)
-
-
-@inlined
-def _has(pairs: NDArray[np.int64], wanted: int) -> bool:
-    low, high = 0, pairs.size
-    while low < high:
-        middle = (low + high) >> 1
-        if pairs[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return bool(low < pairs.size and pairs[low] == wanted)
