@@ -48,6 +48,7 @@ from benchmarks import (
     taggers,
     text_index,
     tokenize,
+    warc,
     worker_memory,
 )
 from benchmarks.page import PAGE
@@ -164,6 +165,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "packings": lambda quick: {
         "packings": table(packings.measure(packings.QUICK_MEGABYTES if quick else packings.MEGABYTES))
     },
+    "warc": lambda quick: {"warc": table(warc.measure(quick))},
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "event_log": lambda quick: {
