@@ -29,6 +29,8 @@ GOALS = (
     Goal("real", "mb per cpu s", 10.7, True, "all stages and outputs; 3.2 GB in 300 CPU-seconds"),
     Goal("real", "memory share", 1, False, "peak memory of all processes over engine.memory"),
     Goal("real", "largest growth of a stage", 1, False, "over 1 is slower than linear"),
+    Goal("tokenize", "text to hdf5 mb per cpu s", 90, True, "rows in input order"),
+    Goal("tokenize", "code to shuffled hdf5 mb per cpu s", 40, True, "documents to shuffled rows, two stages"),
     Goal("dedup_quality", "default recall", 0.995, True),
     Goal("dedup_quality", "default precision", 0.99, True),
     Goal("dedup_quality", "removed below threshold", 0.005),
