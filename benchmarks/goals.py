@@ -37,6 +37,8 @@ GOALS = (
     Goal("taggers", "ratio c4 v2 vs dolma", 20, True),
     Goal("taggers", "ratio pii regex with counts fast v2 vs dolma", 15, True),
     Goal("warc", "warc over extractor", 1.1, False, "CPU of WARC to documents over that of the extractor alone"),
+    Goal("tokenize", "text to hdf5 mb per cpu s", 90, True, "rows in input order"),
+    Goal("tokenize", "code to shuffled hdf5 mb per cpu s", 40, True, "documents to shuffled rows, two stages"),
     Goal("dedup_quality", "default recall", 0.995, True),
     Goal("dedup_quality", "default precision", 0.99, True),
     Goal("dedup_quality", "removed below threshold", 0.005),

@@ -126,8 +126,9 @@ Other ways to check the same candidates, with their bytes per document (`--check
 ## Token datasets
 
 `python -m benchmarks.tokenize`: `text to hdf5` is everything from `jsonl.gz` to packed, deflated HDF5 of 2,048 tokens a
-row, compared with the same rows made with `tokenizers` and h5py's own gzip. `tokenize` is tokenization alone, compared
-with `tokenizers.encode_batch` and tiktoken on a twelfth of the same texts. `fim` is text to rows with fill in the
+row, compared with the same rows made with `tokenizers` and h5py's own gzip. `code to shuffled hdf5` is both stages of a
+shuffled dataset over Python files of this machine, fixed cost apart. `tokenize` is tokenization alone, compared with
+`tokenizers.encode_batch` and tiktoken on a twelfth of the texts. `fim` is text to rows with fill in the
 middle, by document and by row. `vsl` packs whole documents with best fit.
 
 {tokenize}
