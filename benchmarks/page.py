@@ -184,6 +184,15 @@ cost is to load each of them: before the build, into the store, and for rows.
 
 {small_datasets}
 
+## One small file
+
+`python -m benchmarks.one_file` builds 20 documents in one file, with one dataset: CPU seconds of all processes, of
+those of the process that drives the build (workers have the rest), and wall seconds. Kernels and Python's bytecode are
+compiled before. First into an empty store; `changed` is after the file changed, `nothing` with nothing to do. Nearly
+all of it is loading: Python's modules, Dagster and its databases, numba.
+
+{one_file}
+
 ## The plan
 
 `python -m benchmarks.plan` measures the seconds to decide on every partition of a fresh corpus, by number of shards.

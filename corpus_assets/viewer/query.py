@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 
 MOST_TEXT = 500
 MOST_NUMBER = 10**15
 MOST_NAME = 8000
 """Characters of the name of a document: one as it is printed, with every character an escape."""
 
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 
 
 class RefusedError(Exception):
@@ -45,7 +46,7 @@ class Query:
         text = self._given.get(name, "").strip().replace(",", "")
         if not text:
             return None
-        if len(text) > 30 or not _DECIMAL.fullmatch(text):
+        if len(text) > 30 or not _DECIMAL.fullmatch(text) or not isfinite(float(text)):
             raise RefusedError(400, f"{name}={text[:40]}: valid is a number, such as 0.25")
         return float(text)
 

@@ -6,6 +6,7 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.export.format import places_of
+from corpus_assets.tracing.from_tokens.offsets import ids_by_file
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.site import short
@@ -17,11 +18,12 @@ from resources.stage.graph import did_you_mean
 
 @dataclass(frozen=True)
 class TokenFile:
-    """A file of a dataset. name: by which it is asked for; rows: how many it has."""
+    """A file of a dataset. name: by which it is asked for; rows: how many it has; ids: of all rows; None in HDF5."""
 
     name: str
     path: str
     rows: int
+    ids: int | None
     record: Record
 
 
@@ -40,12 +42,14 @@ def _files(view: View, dataset: str, *, exported: bool) -> list[TokenFile]:
     found = []
     for record in view.records(names.tokens(dataset)).values():
         rows: dict[str, int] = {}
+        ids: dict[str, int] = {}
         if exported:
+            ids = ids_by_file(view.handle(record))
             for place in places_of(view.handle(record)):
                 rows[place.path] = max(rows.get(place.path, 0), place.unit + place.units)
         else:
             rows = {file.path: file.rows or 0 for file in record.files if file.path.endswith(HDF5.suffix)}
-        found += [TokenFile(_name(path), path, count, record) for path, count in rows.items() if count]
+        found += [TokenFile(_name(path), path, count, ids.get(path), record) for path, count in rows.items() if count]
     return sorted(found, key=lambda one: one.name)
 
 

@@ -164,6 +164,31 @@ def test_a_document_with_its_attributes(browser: Browser, address: str, pictures
     look(browser, pictures, "document")
 
 
+def test_documents_by_two_numbers_in_the_list_and_in_counts(browser: Browser, address: str, pictures: Path) -> None:
+    browser.open(f"{address}documents?number=bytes&min=200")
+    browser.fill("max2", "4000")
+    browser.click("Show", within="main")
+    assert {"number=bytes", "min=200", "max2=4000"} <= set(str(browser.evaluate("location.search")[1:]).split("&"))
+    level = "new Set([...document.querySelectorAll('main form .fields:first-of-type :is(input, select)')]"
+    assert browser.evaluate(f"{level}.map(e => e.getBoundingClientRect().top)).size") == 1, "fields beside each other"
+    look(browser, pictures, "documents")
+    browser.click("How many of each kind")
+    look(browser, pictures, "facets")
+
+
+def test_a_token_offset_and_its_document(browser: Browser, address: str, pictures: Path) -> None:
+    browser.open(f"{address}tokens/megatron?token=70000")
+    look(browser, pictures, "token-offset")
+    browser.click("Which document is it of?")
+    assert "reached" in browser.text
+
+
+def test_phrases_with_what_stands_around_them(browser: Browser, address: str, pictures: Path) -> None:
+    browser.open(f"{address}search?q=return")
+    assert browser.evaluate("document.querySelectorAll('article mark').length") > 0
+    look(browser, pictures, "phrases")
+
+
 def test_the_report_runs_only_its_own_script(browser: Browser, address: str, pictures: Path) -> None:
     browser.open(f"{address}report")
     assert browser.evaluate("document.querySelectorAll('th button').length") > 0

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -116,6 +117,37 @@ def test_documents_are_chosen_and_sorted_by_a_number(client: TestClient, built: 
     assert [one for one, _ in listed(client, **asked, order="most")] == down
 
 
+def test_several_ranges_are_asked_for_at_once(client: TestClient, built: Path) -> None:
+    every = [
+        (len(text), len(text.encode()), f"{source} / {identifier}") for source, identifier, text, _ in documents(built)
+    ]
+    middle = sorted(characters for characters, *_ in every)[len(every) // 2]
+    top = sorted(size for _, size, _ in every)[-4]
+    asked: dict[str, Any] = {"number": LENGTH, "min": middle, "number3": "bytes", "max3": top, "min6": 1}
+    wanted = [name for characters, size, name in every if characters >= middle and size <= top]
+    assert 0 < len(wanted) < len(every)
+    assert [name for name, _ in listed(client, **asked)] == wanted
+    both = client.get("/corpus/documents", params=asked).text
+    assert f"<code>{LENGTH}</code>" in both and "<code>bytes</code>" in both
+    assert 'name="max2" inputmode="decimal" value="' + str(top) in both, "the form has what was sent, without gaps"
+
+
+def test_a_bar_keeps_the_ranges_that_were_asked_for(client: TestClient, built: Path) -> None:
+    sizes = sorted(len(text.encode()) for _, _, text, _ in documents(built))
+    asked: dict[str, Any] = {"number": "bytes", "min": sizes[5] + 1, "max": sizes[-5], "number2": LENGTH, "min2": 20}
+    shown = re.sub(r"<svg.*?</svg>", "", client.get("/corpus/facets", params=asked).text)
+    tables = re.findall(r'aria-label="([^"]+)"><table><thead>(.*?)</table>', shown, re.DOTALL)
+    assert [name for name, _ in tables] == ["bytes", LENGTH, "characters"]
+    for name, table in tables:
+        bars = re.findall(r'<a href="([^"]+)">[^<]+</a></td><td class="n">[^<]+</td><td class="n">(\d+)<', table)
+        assert bars, name
+        for href, count in bars:
+            assert len(listed(client, **dict(parse_qsl(urlsplit(html.unescape(href)).query)))) == int(count), (
+                name,
+                href,
+            )
+
+
 def test_a_duplicate_leads_to_the_document_that_is_kept_instead(client: TestClient) -> None:
     shown = client.get("/corpus/documents", params={"fate": "duplicate"}).text
     instead = re.findall(r'instead <a href="([^"]+)">([^<]+)</a>', shown)
@@ -169,6 +201,8 @@ def test_each_bar_leads_to_as_many_documents_as_it_counts(client: TestClient) ->
         ({"number": "nothing"}, 400),
         ({"min": "nan"}, 400),
         ({"max": "1e999"}, 400),
+        ({"min4": "some"}, 400),
+        ({"number2": "nothing"}, 400),
         ({"order": "sideways"}, 400),
         ({"cursor": "no--shard:0"}, 404),
         ({"cursor": "books--one:-1"}, 404),

@@ -15,8 +15,11 @@ from corpus_assets.config.datasets.exports import EXPORTS, export_section
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.datasets import exported_datasets
 from corpus_assets.export.format import Build
+from corpus_assets.tracing.from_tokens.units import unit_of
 from corpus_assets.viewer.app import standing_alone
+from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import seen
+from corpus_assets.viewer.token_files import files_of
 from corpus_assets.viewer.tokens.text import cells
 from resources.formats.hdf5.reader import read_hdf5
 from tests.build.small import drive, opened, prose, write_raw, write_small
@@ -124,6 +127,61 @@ def test_rows_of_trainers_hold_the_ids_that_are_read_back(corpus: Corpus, client
     with corpus.storage.open(path) as raw:
         found = [id_ for block in one.format.read(raw, build) for id_ in np.asarray(block).ravel().tolist()]
     assert any(found[at : at + len(shown)] == shown for at in range(len(found) - len(shown) + 1))
+
+
+OFFSET = re.compile(
+    r"Token (\d+) is at position ([\d,]+) of row ([\d,]+) of (\S+)\. (?:It is padding|<a href=\"([^\"]+)\">)"
+)
+
+
+def units_of(corpus: Corpus, name: str) -> list[tuple[str, int, list[int]]]:
+    """File, row and ids of every row of a dataset, in the order of its files."""
+    found: list[tuple[str, int, list[int]]] = []
+    exports = {one.name: one for one in exported_datasets(corpus.settings.values["datasets"])}
+    for file in files_of(View(corpus.file), name):
+        with corpus.storage.open(file.path) as raw:
+            if name not in exports:
+                with read_hdf5(raw) as rows:
+                    values = rows[: rows.n][:, rows.features.index("input_ids")]
+                found += [(file.name, row, ids.tolist()) for row, ids in enumerate(values)]
+                continue
+            one = exports[name]
+            build: Build[Any] = Build.of(name, export_section(one.values), tokenizer_of(corpus))
+            ids = [id_ for block in one.format.read(raw, build) for id_ in np.asarray(block).ravel().tolist()]
+        for row in range(file.rows):
+            made = (View(corpus.file).handle(file.record), file.path, row)
+            size = unit_of(corpus, name, made, 0, 1).size
+            found.append((file.name, row, ids[:size]))
+            ids = ids[size:]
+        assert ids == [], "the rows of a file are all of it"
+    return found
+
+
+@pytest.mark.parametrize("name", ["packed", "talk", *FORMATS])
+def test_a_token_offset_leads_to_the_row_and_position_of_the_token(
+    corpus: Corpus, client: TestClient, name: str
+) -> None:
+    units = units_of(corpus, name)
+    every = [(file, row, at, id_) for file, row, ids in units for at, id_ in enumerate(ids)]
+    begins = np.cumsum([0, *(len(ids) for _, _, ids in units)]).tolist()
+    asked = {0, 1, begins[1] - 1, begins[1], begins[len(begins) // 2], len(every) // 3, begins[-2], len(every) - 1}
+    for offset in sorted(asked):
+        answer = client.get(f"/corpus/tokens/{name}?token={offset}")
+        assert answer.status_code == 200, answer.text[-500:]
+        said = OFFSET.findall(answer.text)
+        file, row, at, id_ = every[offset]
+        assert said[0][:4] == (str(offset), f"{at:,}", f"{row:,}", file)
+        shown = tokens(answer.text)
+        assert shown == [] if "It is padding" in answer.text else (shown[0][1], shown[0][2][0]) == (at, id_)
+        assert f"of {len(every):,} in all files" in answer.text
+    refused = client.get(f"/corpus/tokens/{name}?token={len(every)}")
+    assert refused.status_code == 400
+    assert f"{len(every) - 1:,}" in refused.text
+
+
+def test_the_document_of_a_token_offset_is_a_click_away(client: TestClient) -> None:
+    (said,) = OFFSET.findall(client.get("/corpus/tokens/parquet?token=40").text)
+    assert "reached" in client.get(html.unescape(said[4])).text
 
 
 def test_the_way_back_leads_to_the_document(client: TestClient) -> None:

@@ -1,6 +1,7 @@
 // Tables sort by a click on a column's head; a cell's data-v is what it sorts by. Without script all else works.
 for (const table of document.querySelectorAll("table.sorts")) {
   table.querySelectorAll("thead th").forEach((head, column) => {
+    if (!head.textContent.trim()) return;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);

@@ -139,20 +139,13 @@ def located(
     """Returns the partition of the stream that an id is from, its documents, where the unit begins, and its ids."""
     made, path, row, position = wanted
     known = format_of(build.section)
-    mix = mix_of(built(opened, names.mixture(dataset.name), None)) if dataset.values["weights"] else None
-
-    def documents_of(key: str) -> tuple[Partition, Documents]:
-        asset, _, chunk = key.rpartition("/")
-        stream = built(opened, asset or dataset.streams[0], chunk)
-        return stream, dataset.units(stream, build, mix)
-
     if known.locate is not None:
         key, id_ = known.locate(made, path, row, position)
-        return *documents_of(key), id_ - position, position + 1
+        return *documents_of(opened, dataset, build, key), id_ - position, position + 1
     places = [place for place in places_of(made) if place.path == path]
     for place in places:
         if place.unit <= row < place.unit + place.units:
-            stream, documents = documents_of(place.stream)
+            stream, documents = documents_of(opened, dataset, build, place.stream)
             if place.step:
                 start = (row - place.unit) * place.step
                 return stream, documents, place.id + start, min(place.step, place.ids - start)
@@ -162,6 +155,16 @@ def located(
             number = first + row - place.unit
             return stream, documents, int(begins[number]), int(begins[number + 1] - begins[number])
     raise ConfigError(f"row {row}: valid in {path}: 0 to {max(place.unit + place.units for place in places) - 1}")
+
+
+def documents_of(
+    opened: Opened, dataset: ExportedDataset, build: Build[Export], key: str
+) -> tuple[Partition, Documents]:
+    """Returns a partition of the stream, by its name in `Place`, and its documents as units hold them."""
+    mix = mix_of(built(opened, names.mixture(dataset.name), None)) if dataset.values["weights"] else None
+    asset, _, chunk = key.rpartition("/")
+    stream = built(opened, asset or dataset.streams[0], chunk)
+    return stream, dataset.units(stream, build, mix)
 
 
 class StreamTable:

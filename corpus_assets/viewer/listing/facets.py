@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.orchestration.shown.figures import plain
-from corpus_assets.viewer.listing.form import Form
+from corpus_assets.viewer.listing.form import MOST_RANGES, Form
 from corpus_assets.viewer.listing.looking import Looking
 from corpus_assets.viewer.listing.values import CHARACTERS, FATE, WORDS
 from corpus_assets.viewer.site import Asked, page, short
@@ -22,12 +22,12 @@ _LARGEST = 500
 
 
 def facets(asked: Asked) -> str:
-    """Shows the documents that a form asks for in numbers: a count per word, and histograms of two numbers."""
+    """Shows the documents that a form asks for in numbers: a count per word, and histograms of their numbers."""
     form = Form.of(asked)
     cursor = asked.query.text("cursor", 2000)
     looking = Looking(asked.view, form.wanted, cursor)
     counts: dict[str, Counter[str]] = {name: Counter() for name in WORDS}
-    names = list(dict.fromkeys([CHARACTERS, form.wanted.number]))
+    names = list(dict.fromkeys([*(one.name for one in form.wanted.ranges), CHARACTERS]))[:MOST_RANGES]
     numbers: dict[str, list[NDArray[np.float64]]] = {name: [] for name in names}
     found = 0
     for _, block, rows, _ in looking:
@@ -88,7 +88,7 @@ def _histogram(form: Form, name: str, values: NDArray[np.float64]) -> dict[str, 
                 "high": f"{high:,.6g}",
                 "count": count,
                 "width": _width(count, most),
-                "href": form.address("documents", number=name, min=f"{low:.9g}", max=f"{np.nextafter(high, low):.17g}"),
+                "href": form.narrowed("documents", name, low, float(np.nextafter(high, low))),
             }
             for (low, high), count in zip(pairwise(edges), counts, strict=True)
         ],

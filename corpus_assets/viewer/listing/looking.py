@@ -31,24 +31,47 @@ ORDERS = (IN_ORDER, LEAST, MOST)
 
 
 @dataclass(frozen=True)
+class Range:
+    """A number of documents, by its name, that is at least `low` and at most `high`, where these are given."""
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it leaves out any document."""
+        return self.low is not None or self.high is not None
+
+    def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Returns which numbers it holds; NaN is in none."""
+        low, high = (-np.inf if self.low is None else self.low), (np.inf if self.high is None else self.high)
+        return (values >= low) & (values <= high)
+
+
+@dataclass(frozen=True)
 class Wanted:
     """Which documents are asked for.
 
     words: by each of `WORDS` the word that they must have; empty for any.
-    number: the name of a number of theirs, which is at least `low` and at most `high`, where these are given.
-    order: one of `ORDERS`: by the number, or as in the corpus.
+    ranges: one or more, all of which must hold a document's numbers.
+    order: one of `ORDERS`: as in the corpus, or by the number of the first range, which leaves out those without it.
     """
 
     words: dict[str, str]
-    number: str
-    low: float | None = None
-    high: float | None = None
+    ranges: tuple[Range, ...]
     order: str = IN_ORDER
 
     @property
-    def is_range(self) -> bool:
-        """Whether documents without the number are left out."""
-        return self.low is not None or self.high is not None or self.order != IN_ORDER
+    def number(self) -> str:
+        """The name of the number that is shown and sorted by."""
+        return self.ranges[0].name
+
+    @property
+    def asked(self) -> tuple[Range, ...]:
+        """The ranges that leave out documents."""
+        first, *others = self.ranges
+        return (first, *others) if first.is_bounded or self.order != IN_ORDER else tuple(others)
 
 
 @dataclass(frozen=True)
@@ -124,16 +147,16 @@ def look_for(view: View, wanted: Wanted, cursor: str, *, enough: int | None = No
 
 
 def chosen(block: Block, wanted: Wanted) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Returns which rows of a block are asked for, and the number of each row; all NaN if none is asked for."""
+    """Returns which rows of a block are asked for, and the first number of each row; all NaN if none is asked for."""
     picked = np.ones(block.end - block.first, np.bool_)
     if fate := wanted.words[FATE]:
         picked &= _of_fate(block, fate)
     values = np.full(len(picked), np.nan)
-    if wanted.is_range and picked.any():
-        values = block.numbers(wanted.number)
-        picked &= ~np.isnan(values)
-        picked &= (values >= wanted.low) if wanted.low is not None else True
-        picked &= (values <= wanted.high) if wanted.high is not None else True
+    for place, asked in enumerate(wanted.asked):
+        if picked.any():
+            found = block.numbers(asked.name)
+            picked &= asked.holds(found)
+            values = values if place else found
     for name in WORDS:
         if name not in (SOURCE, FATE) and wanted.words[name] and picked.any():
             picked &= np.array([word == wanted.words[name] for word in block.words(name)], np.bool_)

@@ -14,7 +14,8 @@ from corpus_assets.viewer.lines import beginning, decoded
 from corpus_assets.viewer.listing.fates import KEPT, UNKNOWN, fates_of
 from corpus_assets.viewer.listing.form import Form
 from corpus_assets.viewer.listing.looking import IN_ORDER, Looked, look_for
-from corpus_assets.viewer.listing.values import CHARACTERS, FATE, LANGUAGE, LICENCE, Block
+from corpus_assets.viewer.listing.splits import NONE, NOT_KNOWN
+from corpus_assets.viewer.listing.values import CHARACTERS, FATE, LANGUAGE, LICENCE, SPLIT, Block
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.reading import TooFarError, lines_at, lines_file
 from corpus_assets.viewer.site import Asked, link, page, short, way_link
@@ -62,8 +63,7 @@ def _row(view: View, form: Form, found: Looked, place: int) -> dict[str, Any]:
     shard, row = found.places[place].tolist()
     made = found.shards[shard]
     block = Block(view, view.look(), made, row, row + 1)
-    key, (fate,) = made.key or "", block.words(FATE)
-    number = found.numbers[place]
+    key, (fate,), (split,) = made.key or "", block.words(FATE), block.words(SPLIT)
     characters = block.numbers(CHARACTERS)[0]
     return {
         "id": shown_id(id_at(made, row), 160),
@@ -76,8 +76,11 @@ def _row(view: View, form: Form, found: Looked, place: int) -> dict[str, Any]:
         "fate": plain(fate),
         "colour": {KEPT: "good", UNKNOWN: "soft"}.get(fate, "bad"),
         "kept": _kept(view, block, fate),
+        "split": "" if split in (NONE, NOT_KNOWN) else split,
         "why": link("why", shard=key, number=row),
-        "number": "" if np.isnan(number) or form.wanted.number == CHARACTERS else f"{number:g}",
+        "numbers": [
+            (one.name, f"{block.numbers(one.name)[0]:g}") for one in form.wanted.asked if one.name != CHARACTERS
+        ],
     }
 
 

@@ -13,8 +13,9 @@ from corpus_assets.filter.assets import FILTERED
 from corpus_assets.licences.documents import Licences
 from corpus_assets.tracing.look import Look
 from corpus_assets.viewer.documents.attributes import documents_of
-from corpus_assets.viewer.listing.fates import fates_of
+from corpus_assets.viewer.listing.fates import KEPT, fates_of
 from corpus_assets.viewer.listing.recent import Recent
+from corpus_assets.viewer.listing.splits import NOT_KNOWN, splits_of
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.reading import TooFarError, lines_at, lines_file
 from resources.errors import LedgerError
@@ -24,9 +25,8 @@ from resources.stage.declaration import Partitioning
 from resources.stage.partition import Partition
 
 CHARACTERS, BYTES = "characters", "bytes"
-SOURCE, FATE, LICENCE, LANGUAGE = "source", "fate", "licence", "language"
-WORDS = (SOURCE, FATE, LICENCE, LANGUAGE)
-NOT_KNOWN = "not known"
+SOURCE, FATE, SPLIT, LICENCE, LANGUAGE = "source", "fate", "split", "licence", "language"
+WORDS = (SOURCE, FATE, SPLIT, LICENCE, LANGUAGE)
 _KEYS_OF_LANGUAGES = ("language", "lang")
 _DETECTORS = ("cld2", "cld3", "lang", "lingua")
 _ROW = msgspec.json.Decoder(AttributeRow)
@@ -76,6 +76,10 @@ class Block:
         if name == FATE:
             found = fates_of(self.look, self.documents)
             return [found.names[code] for code in found.codes[self.first : self.end].tolist()]
+        if name == SPLIT:
+            found = fates_of(self.look, self.documents)
+            kept, after = found.chosen(KEPT, self.first, self.end), found.after[self.first : self.end]
+            return splits_of(self.look, self.documents, kept, after)
         words: Sequence[str] = self._column(name, self._licences if name == LICENCE else self._languages)
         return words
 
