@@ -24,13 +24,13 @@ from corpus_assets.raw.sample.writing import write_sample
 ROOT = Path(__file__).resolve().parents[1]
 MEGABYTES, QUICK_MEGABYTES = 24, 2
 _POLL_SECONDS = 0.05
-_OF_THE_USER = ("DAGSTER_HOME", "CORPUS_CONFIG", "NUMBA_CACHE_DIR")
+OF_THE_USER = ("DAGSTER_HOME", "CORPUS_CONFIG", "NUMBA_CACHE_DIR")
 
 
 def timed_build(folder: Path, cache: Path) -> dict[str, Any]:
     """Run `corpus build --json` in `folder`, with the user's cache in `cache`; wall and CPU seconds and peak memory."""
     started = time.monotonic()
-    environment = {key: value for key, value in os.environ.items() if key not in _OF_THE_USER}
+    environment = {key: value for key, value in os.environ.items() if key not in OF_THE_USER}
     environment |= {"XDG_CACHE_HOME": str(cache)}
     command = [_corpus(), "build", "--json"]
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:

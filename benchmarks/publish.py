@@ -36,9 +36,11 @@ from benchmarks import (
     materialize_all,
     megatron_cache,
     minhash,
+    one_file,
     packings,
     plan,
     raw_places,
+    real,
     sensor,
     small_datasets,
     stages,
@@ -126,6 +128,7 @@ def _apart(script: str, *options: str) -> dict[str, Any]:
 
 MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "stages": _stages,
+    "real": real.published,
     "minhash": lambda quick: {"minhash": table(minhash.measure(quick))},
     "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
@@ -142,6 +145,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "demo": lambda quick: {"demo": table(demo.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))},
     "kernels": lambda _: {"kernels": table(kernels.slowest(_apart("kernels")))},
     "small_datasets": lambda quick: {"small_datasets": table(small_datasets.measure(quick))},
+    "one_file": lambda quick: {"one_file": table(one_file.measure(quick))},
     "plan": _plan,
     "sensor": lambda quick: {"sensor": table(sensor.measure(sensor.QUICK_SHARDS if quick else sensor.SHARDS))},
     "stores": lambda quick: {"stores": table(stores.measure(stores.QUICK_MEGABYTES if quick else stores.MEGABYTES))},

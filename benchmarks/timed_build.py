@@ -4,7 +4,7 @@ import json
 import os
 import resource
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,17 @@ def timed_build(folder: Path) -> dict[str, Any]:
         "memory_mb": used.ru_maxrss // 1024,
         "busy_share": _busy_share(timings, Timed.begun, Timed.ended, corpus.engine.workers),
         "workers_cpu_s": round(sum(timing.cpu for timing in timings), 3),
+        "stages_cpu_s": _by_stage(timings),
         "shard_stages_s": _span_s(timings, sharded),
     }
+
+
+def _by_stage(timings: Sequence[Timing]) -> dict[str, float]:
+    """CPU seconds of the jobs of each stage, most first."""
+    found = dict.fromkeys((timing.asset for timing in timings), 0.0)
+    for timing in timings:
+        found[timing.asset] += timing.cpu
+    return {stage: round(found[stage], 3) for stage in sorted(found, key=found.__getitem__, reverse=True)}
 
 
 def _busy_share(timings: Iterable[Timing], begun: float, ended: float, workers: int) -> float:

@@ -39,7 +39,7 @@ def test_a_goal_is_met_missed_or_not_measured() -> None:
     assert found["stages: pipeline, MB per CPU-second"] == ["at least 20", "19.6", "**missed**"]
     assert found["driver: worker busy share"] == ["at least 0.9", "0.9", "met"]
     assert found["driver: build fixed cpu s"] == ["at most 4", "4.01", "**missed**"]
-    assert found["driver: one change share"] == ["at most 0.1", "", "not measured"]
+    assert found["driver: one change share"] == ["at most 0.05", "", "not measured"]
     assert len(found) == len(goals.GOALS)
 
 

@@ -5,9 +5,11 @@ from collections.abc import Iterable
 KERNELS = "corpus_assets.attributes.kernels"
 _WORDS = ("units.split_words",)
 _PARAGRAPHS = ("units.split_paragraphs",)
-_C4 = ("lines.measure_lines", "terms.find_terms")
+_SPANS = ("encoding.encode_spans",)
+_C4 = ("c4.measure_lines",)
 _GOPHER = ("gopher.measure_text",)
 _SEGMENTS = ("units.strip_parts", "word_breaks.boundaries.count_segments")
+_SIGNS = ("personal.signs.find_signs",)
 _FOUND = ("pii.find_addresses", "pii.find_phones", "pii.find_emails")
 _BY_PARAGRAPH = (
     *("cld2_paragraph_v2", "cld2_en_paragraph_v2", "cld2_en_paragraph_with_doc_score_v2"),
@@ -20,24 +22,25 @@ CALLED = {
     **dict.fromkeys(_BY_PARAGRAPH, _PARAGRAPHS),
     "c4_v1": _C4,
     "c4_v2": _C4,
-    "char_length_with_paragraphs_v1": _PARAGRAPHS,
+    "char_length_with_paragraphs_v1": (*_PARAGRAPHS, *_SPANS),
     "code_redpajama_taggers_v1": ("pieces.count_pieces",),
     "gopher_v1": _GOPHER,
     "gopher_v2": _GOPHER,
-    "not_alphanum_paragraph_v1": (*_PARAGRAPHS, "punctuation.are_punctuation"),
+    "not_alphanum_paragraph_v1": (*_PARAGRAPHS, "punctuation.are_punctuation", *_SPANS),
     "olmo_pretokenizer_v1": ("olmo.count_olmo_pieces",),
-    "olmo_pretokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "olmo.count_olmo_pieces"),
-    "paragraph_repetitions_v1": (*_PARAGRAPHS, "repetitions.find_repetitions"),
-    "pii_regex_v1": _WORDS,
-    "pii_regex_v2": _WORDS,
-    "pii_regex_with_counts_v2": _WORDS,
-    "repetitions_v1": ("repetitions.find_repetitions",),
-    "uniseg_length_paragraphs_v1": (*_PARAGRAPHS, *_SEGMENTS),
-    "uniseg_length_paragraphs_with_doc_length_v1": (*_PARAGRAPHS, *_SEGMENTS),
-    "uniseg_length_paragraphs_with_empty_v1": (*_PARAGRAPHS, *_SEGMENTS),
+    "olmo_pretokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "olmo.count_olmo_pieces", *_SPANS),
+    "paragraph_repetitions_v1": (*_PARAGRAPHS, "repetitions.find.find_repetitions", *_SPANS),
+    "pii_regex_v1": (*_WORDS, *_SIGNS),
+    "pii_regex_v2": (*_WORDS, *_SIGNS),
+    "pii_regex_with_counts_v2": (*_WORDS, *_SIGNS),
+    "pii_regex_with_counts_fast_v2": _SIGNS,
+    "repetitions_v1": ("repetitions.find.find_repetitions", *_SPANS),
+    "uniseg_length_paragraphs_v1": (*_PARAGRAPHS, *_SEGMENTS, *_SPANS),
+    "uniseg_length_paragraphs_with_doc_length_v1": (*_PARAGRAPHS, *_SEGMENTS, *_SPANS),
+    "uniseg_length_paragraphs_with_empty_v1": (*_PARAGRAPHS, *_SEGMENTS, *_SPANS),
     "uniseg_length_v1": _SEGMENTS,
     "whitespace_tokenizer_v1": ("pieces.count_pieces",),
-    "whitespace_tokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "pieces.count_pieces"),
+    "whitespace_tokenizer_with_paragraphs_v1": (*_PARAGRAPHS, "pieces.count_pieces", *_SPANS),
 }
 """Kernels of each built-in tagger that calls any."""
 

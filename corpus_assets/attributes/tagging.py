@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from resources.documents.tagger import Counts, Spans, Tag, Text
-from resources.formats.attributes import Span
+from resources.documents.tagger import Spans, Tag, Text
+from resources.formats.attributes import Counts, Span
 from resources.formats.documents import Document
 
 DIGITS = 5
@@ -40,10 +40,10 @@ def key_part(name: str) -> str:
     return part
 
 
-def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, list[Span]]:
+def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, Sequence[Span]]:
     """Returns the spans of all taggers by attribute key; `TaggerError` names the one that failed."""
     text = Text(document)
-    found: dict[str, list[Span]] = {}
+    found: dict[str, Sequence[Span]] = {}
     for tagger in taggers:
         try:
             found |= _keyed(tagger.prefix, tagger.tag(text))
@@ -53,12 +53,17 @@ def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, lis
     return found
 
 
-def _keyed(prefix: str, spans: Spans) -> dict[str, list[Span]]:
+def _keyed(prefix: str, spans: Spans) -> dict[str, Sequence[Span]]:
     return {_key(prefix, kind): _all_rounded(found) for kind, found in spans.items() if found}
 
 
-def _all_rounded(spans: Sequence[Span]) -> list[Span]:
-    return spans if type(spans) is Counts else list(map(_rounded, spans))
+def _all_rounded(spans: Sequence[Span]) -> Sequence[Span]:
+    if type(spans) is Counts:
+        return spans
+    if len(spans) == 1:
+        ((start, end, score),) = spans
+        return [(start, end, _rounded(score, start, end))]
+    return [(start, end, _rounded(score, start, end)) for start, end, score in spans]
 
 
 @lru_cache(maxsize=4096)
@@ -66,11 +71,10 @@ def _key(prefix: str, kind: str) -> str:
     return prefix + key_part(kind)
 
 
-def _rounded(span: Span) -> Span:
-    start, end, score = span
-    if type(score) is int or (type(score) is float and score.is_integer()):  # Most scores are counts.
-        return start, end, float(score)
+def _rounded(score: float, start: int, end: int) -> float:
     score = float(score)
+    if score.is_integer():  # Most scores are counts.
+        return score
     if not math.isfinite(score):
         raise TaggerError(f"score {score} of {start} to {end}; valid: a finite number")
-    return start, end, round(score, DIGITS)
+    return round(score, DIGITS)

@@ -15,7 +15,7 @@ _CASED = 0x10000
 
 
 class Automaton(NamedTuple):
-    """The arrays that `kernels/terms.py` reads.
+    """The arrays that `kernels/c4.py` reads.
 
     classes: class of each code point, by its lower case; 0 for those of no term.
     moves: next state (states, classes).

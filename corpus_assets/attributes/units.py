@@ -1,13 +1,13 @@
 """Words and paragraphs of a text, computed once per document and shared by all taggers."""
 
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.characters import character_flags, codes
-from resources.documents.tagger import Counts, Text
+from resources.documents.tagger import Text
+from resources.formats.attributes import Counts
 
 Positions = NDArray[np.int64]
 
@@ -53,11 +53,13 @@ def paragraphs(text: Text) -> Paragraphs:
     return Paragraphs(found.starts[full], found.ends[full], found.blank[full])
 
 
-def counted(starts: Positions, ends: Positions, counts: NDArray[np.integer]) -> Counts:
+def counted(starts: Positions, ends: Positions, counts: Positions) -> Counts:
     """Returns a span per unit, with a count."""
-    return Counts(zip(starts.tolist(), ends.tolist(), counts.astype(np.float64).tolist(), strict=True))
+    from corpus_assets.attributes.kernels.encoding import encode_spans
+
+    return Counts(encode_spans(starts, ends, counts).tobytes(), len(starts), float(counts.sum()))
 
 
 def marked(starts: Positions, ends: Positions) -> Counts:
     """Returns a span per unit, with score 1."""
-    return Counts(zip(starts.tolist(), ends.tolist(), repeat(1.0)))
+    return counted(starts, ends, np.ones(len(starts), dtype=np.int64))

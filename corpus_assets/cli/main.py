@@ -114,9 +114,11 @@ def build(
 ) -> None:
     """Build everything, or the selected assets, that is not up to date."""
     from resources.kernels.compiling import load_early
+    from resources.processes.collector import loading
 
     load_early()
-    from corpus_assets.cli.build.command import Said, run
+    with loading():
+        from corpus_assets.cli.build.command import Said, run
 
     if sample is not None or limit is not None or root is not None:
         from corpus_assets.cli.sampling import sample_config

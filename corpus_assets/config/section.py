@@ -93,4 +93,4 @@ Share = Annotated[float, BeforeValidator(_share)]
 class Section(BaseModel):
     """Base of every section: strict types, no unknown keys, immutable."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)

@@ -132,23 +132,33 @@ def _write_selected(
         task.drop_by_source(reason, sources.counts(gone))
         if reason in _LOST:
             show_rows(task, chunk, reason, gone)
-    with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
-        if chunk.has(TABLE):
-            for member, picked in chunk.members(chosen):
-                if picked.all():
-                    out.copy(member)
-                    continue
-                for line in compress(member.lines(), picked.tolist()):
-                    out.write(line)
-        else:
-            for line in chunk.chosen_lines(chosen):
-                out.write(line)
+    _write_lines(task, path, chunk, chosen)
     selected = np.ascontiguousarray(rows[chosen])
     task.save_array(f"{path}.rows.npy", selected)
     text_bytes = int(selected["bytes"].sum(dtype=np.uint64))
     task.count(rows_in=len(rows), rows_out=len(selected), text_bytes=text_bytes)
     task.count(by_source=sources.documents(chosen))
     return selected
+
+
+def _write_lines(task: Task, path: str, chunk: Partition, chosen: NDArray[np.bool_]) -> None:
+    """Writes the chosen lines. A chunk of which all lines are chosen is copied without being decompressed."""
+    suffixes = (".jsonl.gz", TABLE)
+    if chosen.all() and chunk.has(TABLE) and all(chunk.file(suffix).stored for suffix in suffixes):
+        for suffix in suffixes:
+            task.copy(chunk, suffix, f"{path}{suffix}")
+        return
+    with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
+        if not chunk.has(TABLE):
+            for line in chunk.chosen_lines(chosen):
+                out.write(line)
+            return
+        for member, picked in chunk.members(chosen):
+            if picked.all():
+                out.copy(member)
+                continue
+            for line in compress(member.lines(), picked.tolist()):
+                out.write(line)
 
 
 _LOST = ("text_in_holdout", "repeat_of_held_out")

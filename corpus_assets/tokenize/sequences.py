@@ -3,21 +3,25 @@
 Sequences are the rows of every partition in the order of their keys; token files are ranges of keys.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import BinaryIO
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from corpus_assets.tokenize.rows.shuffle import Run, gather, key_range, row_keys, run_bounds, sorted_rows
+from corpus_assets.tokenize.rows.shuffle import Run, gather, held_rows, key_range, row_keys, run_bounds, sorted_rows
 from corpus_assets.tokenize.tokens import Block, DatasetBuild, files_in_order, make_rows, write_rows
+from resources.formats.hdf5.chunks import StoredBlock, inflated_blocks, rows_in_chunk
 from resources.hashing import content_digest
 from resources.stage.task import Task
 
 ALL_FILES = "packed-over-files"
 """Name of the sequences of a dataset whose packing carries over from file to file."""
+
+ROWS_BYTES = 1 << 20
+"""Bytes of rows in order at once: few enough that all that is done with them finds them in the cache."""
 
 
 def sequences(task: Task, build: DatasetBuild, source: str, files: Sequence[str], name: str) -> None:
@@ -32,12 +36,11 @@ def sequences(task: Task, build: DatasetBuild, source: str, files: Sequence[str]
     path = f"sequences/{build.name}/{name}"
 
     def write(streams: Iterator[Iterator[Block]]) -> None:
-        rows = _spilled(chain.from_iterable(streams), task.scratch(), build)
-        keys = row_keys(build.options["shuffle_seed"], build.name, name, len(rows))
+        blocks = held_rows(chain.from_iterable(streams), task.memory // 8, task.scratch)
+        keys = row_keys(build.options["shuffle_seed"], build.name, name, sum(map(len, blocks)))
         ordered = np.sort(keys)
         runs = _Runs(run_bounds(ordered, len(files)))
-        block_rows = max(1, task.memory // 8 // (4 * rows[0].size)) if len(rows) else 1
-        write_rows(task, build, f"{path}.h5", map(runs.seen, sorted_rows(rows, keys, block_rows)), made_of)
+        write_rows(task, build, f"{path}.h5", map(runs.seen, sorted_rows(blocks, keys, ROWS_BYTES)), made_of)
         task.save_array(f"{path}.keys.npy", ordered)
         task.segments |= dict(zip(files, runs.digests(), strict=True))
 
@@ -47,24 +50,20 @@ def sequences(task: Task, build: DatasetBuild, source: str, files: Sequence[str]
 def gathered(task: Task, build: DatasetBuild, source: str, file: int, files: int) -> None:
     """One file of a shuffled dataset: its range of keys from every partition of `source`, in the order of the keys."""
     sequences_of_all = task.inputs(source)
-    runs = [Run(rows.array(".keys.npy"), rows.token_rows) for rows in sequences_of_all]
     low, high = key_range(file, files)
-    row_bytes = 4 * build.mode.layout.channels * build.length
-    blocks = gather(runs, low, high, limit_rows=max(1, task.memory // 8 // row_bytes))
+    shape = (build.mode.layout.channels, build.length)
+    limit_rows = max(1, task.memory // 8 // (4 * math.prod(shape)))
+    keys = [rows.array(".keys.npy") for rows in sequences_of_all]
+    blocks: Iterable[Block | StoredBlock]
+    if rows_in_chunk(shape) == 1:
+        chunks = [Run(of_one, rows.token_row_chunks) for of_one, rows in zip(keys, sequences_of_all, strict=True)]
+        blocks = inflated_blocks((block.tolist() for block in gather(chunks, low, high, limit_rows)), shape)
+    else:
+        runs = [Run(of_one, rows.token_rows) for of_one, rows in zip(keys, sequences_of_all, strict=True)]
+        blocks = gather(runs, low, high, limit_rows)
     given = content_digest(*(rows.record.digest_of(task.key).encode() for rows in sequences_of_all))
     count = write_rows(task, build, f"tokens/{build.name}/{task.key}.h5", blocks, given)
     task.count(rows_in=count, rows_out=count)
-
-
-def _spilled(blocks: Iterator[Block], scratch: BinaryIO, build: DatasetBuild) -> Block:
-    """Returns all rows as one array on disk."""
-    rows = 0
-    for block in blocks:
-        scratch.write(np.ascontiguousarray(block).data)
-        rows += len(block)
-    shape = (rows, build.mode.layout.channels, build.length)
-    scratch.flush()
-    return np.memmap(scratch, np.int32, "r", shape=shape) if rows else np.empty(shape, np.int32)
 
 
 class _Runs:

@@ -29,6 +29,7 @@ from corpus_assets.tokenize.tokenizer import identity_of, load_tokenizer_of, wit
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.documents.row_counts import counted_by_power
 from resources.formats.examples import DROPPED, Example, decode_example, example_texts
+from resources.formats.hdf5.chunks import StoredBlock
 from resources.formats.hdf5.writer import write_hdf5
 from resources.raw_places.files import printable
 from resources.stage.partition import Partition
@@ -230,7 +231,7 @@ def first_texts(build: DatasetBuild, given: Sequence[Partition]) -> list[str]:
     return [text[:FIRST_CHARACTERS] for text in islice(found, FIRST_TEXTS)]
 
 
-def write_rows(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Block], given: str) -> int:
+def write_rows(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Block | StoredBlock], given: str) -> int:
     """Writes a file, and counts what its rows say by themselves. Returns the rows."""
     arrays = build.recount()
     rows = _write_file(task, build, path, arrays.watch(blocks), given)
@@ -238,7 +239,7 @@ def write_rows(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Bloc
     return rows
 
 
-def _write_file(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Block], given: str) -> int:
+def _write_file(task: Task, build: DatasetBuild, path: str, blocks: Iterable[Block | StoredBlock], given: str) -> int:
     """Writes a file of rows, but none for no rows, and returns their number.
 
     Cerebras' map-style reader maps all files as one, and HDF5 2.0 then reads no row if one of them is empty.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from resources.formats.attributes import Span
+from resources.formats.attributes import Counts, Span
 
 SHARES, PARTS, OCTAVES = 50, 8, 40
 MOST_KEYS = 256
@@ -45,7 +45,10 @@ class ScoreHistograms:
         for key, held in found.items():
             count = len(held)
             spans += count
-            scores[key].append(held[0][2] if count == 1 else sum(map(_score, held)))
+            if type(held) is Counts:
+                scores[key].append(held.total)
+            else:
+                scores[key].append(held[0][2] if count == 1 else sum(map(_score, held)))
         self.spans += spans
         self.documents += 1
         if not self.documents % _DOCUMENTS:

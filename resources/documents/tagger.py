@@ -16,10 +16,6 @@ Spans = Mapping[str, Sequence[Span]]
 T = TypeVar("T")
 
 
-class Counts(list[Span]):
-    """Spans whose scores are whole numbers, so that they need no rounding; saves time for taggers that give many."""
-
-
 class Text:
     """A document as taggers see it: its text, and what they compute from it, each once.
 

@@ -1,11 +1,12 @@
 """Dolma attributes: one JSON line per document, in its row (docs/formats/dolma.md "Attribute rows")."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol, overload
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from resources.formats.jsonl.lines import LineWriter
 
@@ -14,6 +15,42 @@ Span = tuple[int, int, int | float]
 
 A score that is written without a decimal point is kept as an integer: for Dolma's JSONPath 1 is not 1.0.
 """
+
+
+class Counts(Sequence[Span]):
+    """Spans whose scores are whole numbers, as their JSON in a row, for taggers that give many.
+
+    total: the sum of their scores.
+    """
+
+    __slots__ = ("_count", "encoded", "total")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, encoded: bytes, count: int, total: float) -> None:
+        self.encoded = msgspec.Raw(encoded)
+        self.total = total
+        self._count = count
+
+    @override
+    def __len__(self) -> int:
+        return self._count
+
+    @override
+    def __iter__(self) -> Iterator[Span]:
+        return iter(_SPANS.decode(self.encoded))
+
+    @overload
+    def __getitem__(self, place: int) -> Span: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Span]: ...
+    @override
+    def __getitem__(self, place: int | slice) -> Span | list[Span]:
+        return list(self)[place]
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
 
 Item = dict[str, str | int | float]
 
@@ -52,6 +89,7 @@ class Identified(Protocol):
 
 
 _ENCODER = msgspec.json.Encoder()
+_SPANS = msgspec.json.Decoder(list[tuple[int, int, float]])
 _DECODER = msgspec.json.Decoder(AttributeRow)
 _NO_SPANS = b',"attributes":{}'
 """Only rows without spans contain these bytes, since quotes inside strings are escaped."""
@@ -65,7 +103,10 @@ def attribute_line(
     items: list[Item] | None = None,
 ) -> bytes:
     """Returns one attribute row, newline included."""
-    row = AttributeRow(identifier, {key: list(value) for key, value in spans.items()}, source, kept, items)
+    encodable: dict[str, Any] = {
+        key: value.encoded if type(value) is Counts else list(value) for key, value in spans.items()
+    }
+    row = AttributeRow(identifier, encodable, source, kept, items)
     return _ENCODER.encode(row) + b"\n"
 
 

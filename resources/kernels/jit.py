@@ -85,12 +85,13 @@ def ahead(*types: str) -> Callable[[F], F]:
 
 
 def load() -> None:
-    """Loads numba and everything that the first call of a kernel loads, for processes that others are forked from."""
+    """Loads numba and what the first call of a kept kernel loads, for processes that others are forked from."""
     _prepare()
-    import_module("numba")
-    target = import_module("numba.core.registry").cpu_target
-    target.typing_context.refresh()
-    target.target_context.refresh()
+    from numba.core.registry import cpu_target
+
+    from resources.kernels.kernel_cache import load_runtime
+
+    load_runtime(cpu_target.target_context)
 
 
 def is_loaded() -> bool:
@@ -124,8 +125,13 @@ def merged(function: F) -> F:
 def _njit(function: Callable[..., Any], **options: Any) -> Any:
     """Returns numba's dispatcher; wrappers that nobody calls are left out, since they take time to compile."""
     dispatcher = cast(Any, import_module("numba")).njit(**options)(function)
+    dispatcher._compilation_chain_init_hook = _load_no_extensions
     _unite_constants(dispatcher)
     return dispatcher
+
+
+def _load_no_extensions() -> None:
+    """Does nothing where numba would load its extensions, such as awkward: kernels take numbers and arrays alone."""
 
 
 def _unite_constants(dispatcher: Any) -> None:

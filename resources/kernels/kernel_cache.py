@@ -26,6 +26,7 @@ from typing import Any, cast
 from numba.core import serialize
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from typing_extensions import override
 
 from resources.hashing import content_digest
@@ -36,6 +37,8 @@ _SUFFIX, _LOCK = ".kernel", ".lock"
 _DIGEST_BYTES = 32
 _SITES = {"site-packages", "dist-packages"}
 _COMPILER = "resources.kernels.jit"  # it decides how kernels are compiled; what it imports does not matter
+_NEEDS_ALL = b"_numba_hashsecret_"
+"""In code that hashes strings: their secret is known once numba has loaded all that it can compile."""
 _HELD: dict[Path, int] = {}
 
 
@@ -68,11 +71,14 @@ class KernelCache(_Cache):
     @override
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Returns the compiled code for these argument types; None if it must be compiled."""
-        target_context.refresh()
         try:
             content = self.file(sig).read_bytes()
             if _digest(content[_DIGEST_BYTES:]) != content[:_DIGEST_BYTES]:
                 return None
+            if _NEEDS_ALL in content:
+                target_context.refresh()
+            else:
+                load_runtime(target_context)
             # A folder of the user's own: what lies in it is executed in any case.
             return cast(Any, CompileResult)._rebuild(target_context, *pickle.load(io.BytesIO(content[_DIGEST_BYTES:])))
         except Exception:  # files of another version may raise anything
@@ -107,6 +113,11 @@ class KernelCache(_Cache):
         """Removes the code for all argument types."""
         for file in self._folder.glob(f"{self._name}-*{_SUFFIX}"):
             file.unlink(missing_ok=True)
+
+
+def load_runtime(target_context: Any) -> None:
+    """Loads what compiled code calls, unless it is loaded; not what numba compiles with, which takes it far longer."""
+    rtsys.initialize(target_context)
 
 
 def _digest(code: bytes) -> bytes:
@@ -147,14 +158,20 @@ def cache_folder(module: str) -> Path:
 
 def _made_from(module: str) -> Iterator[bytes]:
     """Yields what the code of a kernel module depends on."""
-    from llvmlite import binding
-
-    yield f"{sys.version} {version('numba')} {version('llvmlite')} {version('numpy')}".encode()
-    cpu, features = os.environ.get(CPU), os.environ.get(FEATURES)
-    yield f"{cpu or binding.get_host_cpu_name()} {features or binding.get_host_cpu_features().flatten()}".encode()
+    yield from _compiler_and_processor()
     for name, file in sorted(_reached(sys.modules[module]).items()):
         yield name.encode()
         yield file.read_bytes()
+
+
+@cache
+def _compiler_and_processor() -> tuple[bytes, bytes]:
+    from llvmlite import binding
+
+    programs = f"{sys.version} {version('numba')} {version('llvmlite')} {version('numpy')}"
+    cpu, features = os.environ.get(CPU), os.environ.get(FEATURES)
+    of_cpu = f"{cpu or binding.get_host_cpu_name()} {features or binding.get_host_cpu_features().flatten()}"
+    return programs.encode(), of_cpu.encode()
 
 
 def sources(module: str) -> list[Path]:
@@ -168,13 +185,16 @@ def _reached(start: ModuleType) -> dict[str, Path]:
     frontier = [start]
     while frontier:
         module = frontier.pop()
+        if module.__name__ in found:
+            continue
         file = Path(getattr(module, "__file__", None) or "")  # Modules built into Python have no file.
-        if module.__name__ in found or not _is_project(module.__name__, file):
+        if not _is_project(module.__name__, file):
             continue
         found[module.__name__] = file
         if module.__name__ == _COMPILER:
             continue
-        frontier += [sys.modules[name] for name in _imported(module, file) if name in sys.modules]
+        imported = _imported(file, module.__package__)
+        frontier += [sys.modules[name] for name in imported if name in sys.modules]
     return found
 
 
@@ -207,11 +227,22 @@ def _files_of_libraries(place: Path) -> set[Path]:
     return {place / path for one in found for path in one.files or () if path.suffix == ".py"}
 
 
-def _imported(module: ModuleType, file: Path) -> Iterator[str]:
-    """Yields the modules that a module names in its import statements, and names in them that may be modules."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+@cache
+def _imported(file: Path, package: str | None) -> set[str]:
+    """Returns the modules that a module names in its import statements, and names in them that may be modules."""
+    found: set[str] = set()
+    for node in _statements(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            source = resolve_name("." * node.level + (node.module or ""), module.__package__)
-            yield from (source, *(f"{source}.{alias.name}" for alias in node.names))
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            found.update((source, *(f"{source}.{alias.name}" for alias in node.names)))
+    return found
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yields all statements, without what lies in expressions, which is most of a module and imports nothing."""
+    for child in ast.iter_child_nodes(tree):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from _statements(child)

@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
-
 
 class Birth(NamedTuple):
     """Where and when a process began; unique to the process.
@@ -75,6 +73,8 @@ def start_time(pid: int) -> float | None:
     None if there is no such process, or if it ended and its parent did not wait for it: a container may keep such
     zombies for ever.
     """
+    import psutil
+
     try:
         process = psutil.Process(pid)
         return None if process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD) else process.create_time()

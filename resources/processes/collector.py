@@ -1,6 +1,8 @@
 """Settings of Python's cycle collector."""
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _YOUNG_OBJECTS = 20_000
 
@@ -13,3 +15,15 @@ def calm_collector() -> None:
     """
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, 10, 10)
+    gc.enable()
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Keeps the collector from examining what modules make when they are loaded, since nearly all of it stays."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -1,8 +1,8 @@
 """The handle by which stages, checks and commands read one committed partition."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -22,6 +22,10 @@ from resources.stage.soundness import SMALL, CheckedFiles
 from resources.storage.fetched import fetched
 from resources.storage.interface import Storage
 
+if TYPE_CHECKING:
+    from resources.formats.hdf5.reader import HDF5Rows
+
+T = TypeVar("T")
 _SEGMENT_BYTES = 1 << 22
 _MEMBERS_BYTES = 1 << 22
 """Most bytes of adjacent members that are read at once, since each read may be a request."""
@@ -116,13 +120,23 @@ class Partition:
 
     def token_rows(self, first: int, end: int, suffix: str = ".h5") -> NDArray[np.int32]:
         """Returns rows of an HDF5 file (`HDF5Rows`), once it is checked."""
+        return self._read_hdf5(suffix, lambda rows: rows[first:end])
+
+    def token_row_chunks(self, first: int, end: int, suffix: str = ".h5") -> NDArray[np.object_]:
+        """Returns rows of an HDF5 file as it stores them (`HDF5Rows.row_chunks`), bytes (n,), once it is checked."""
+        chunks = self._read_hdf5(suffix, lambda rows: rows.row_chunks(first, end))
+        held = np.empty(len(chunks), np.object_)
+        held[:] = chunks
+        return held
+
+    def _read_hdf5(self, suffix: str, read: "Callable[[HDF5Rows], T]") -> T:
         from resources.formats.hdf5.reader import read_hdf5
 
         file = self.file(suffix)
         with self.open(suffix) as stored:
             try:
                 with read_hdf5(stored, file.path) as rows:
-                    return rows[first:end]
+                    return read(rows)
             except Exception as error:  # h5py raises almost anything over a damaged file
                 if is_of_the_machine(error):
                     raise
@@ -161,6 +175,13 @@ class Partition:
             return
         for member, picked in self.members(chosen):
             yield from compress(member.lines(), picked.tolist())
+
+    def stored_blocks(self, suffix: str) -> Iterator[bytes]:
+        """Yields a file as it is stored, block by block; it is checked at its end.
+
+        Its record must have a digest of its stored bytes.
+        """
+        return self._files.blocks(self.file(suffix))
 
     def texts(self) -> Iterator[Texts]:
         """Yields the texts of documents in row order, in blocks of whole rows."""

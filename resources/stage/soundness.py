@@ -9,6 +9,7 @@ import xxhash
 
 from resources.errors import CorpusError, DamagedCopyError, DamagedFileError, LedgerError, is_of_the_machine
 from resources.formats.codecs import CodecError
+from resources.formats.file_format import blocks_of
 from resources.formats.jsonl.members import Member
 from resources.formats.jsonl.members import read as read_member
 from resources.formats.known import fault_of, format_of, stored_fault
@@ -17,7 +18,7 @@ from resources.hashing import sized_hasher
 from resources.ledger.ledger import FileRecord, Record
 from resources.stage.small_files import SmallFiles
 from resources.storage.interface import Storage
-from resources.stored_digest import digest_of
+from resources.stored_digest import ReadFile, digest_of
 
 V = TypeVar("V")
 Version = tuple[str, str, int, str, str]
@@ -165,6 +166,17 @@ class CheckedFiles:
         except _OF_CONTENT as error:
             raise self.damaged(file, str(error)) from None
         self._compare(file, digest.hexdigest())
+        self._sound.add(file.path)
+
+    def blocks(self, file: FileRecord) -> Iterator[bytes]:
+        """Yields a file as it is stored, and compares it at its end with the digest of its stored bytes."""
+        self._begun[file.path] = file
+        with self.open(file) as stored:
+            raw, watched = ReadFile.opened(stored)
+            yield from blocks_of(watched)
+            found = raw.stored_digest()
+        if self._compared and (fault := stored_fault(found, file.stored)):
+            raise self.damaged(file, fault)
         self._sound.add(file.path)
 
     def segment(self, file: FileRecord, lines: Iterator[bytes]) -> Iterator[bytes]:

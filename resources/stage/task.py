@@ -287,6 +287,13 @@ class Task:
             writer.write(content, rows)
         return writer.written
 
+    def copy(self, partition: Partition, suffix: str, path: str) -> None:
+        """Writes a file of another partition as it is stored. Its record must have a digest of its stored bytes."""
+        copied, file = partition.file(suffix), self.create(path)
+        for block in partition.stored_blocks(suffix):
+            file.write(block)
+        self.add_file(path, copied.digest, copied.rows or 0, derived=copied.derived)
+
     def scratch(self) -> BinaryIO:
         """Opens a temporary file that no other process sees."""
         return self._unpublished.scratch()

@@ -24,7 +24,7 @@ from corpus_assets.tokenize.ragged import Ragged
 from corpus_assets.tokenize.tokenizer import identity_of, load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Identity
 from resources.errors import ConfigError, LedgerError
-from resources.formats.hdf5 import writer as hdf5_writer
+from resources.formats.hdf5 import chunks as hdf5_chunks
 from resources.formats.jsonl import members
 from resources.stage.handles import TokenRows
 from resources.stage.partition import Partition
@@ -200,7 +200,7 @@ def test_content_does_not_depend_on_how_well_it_is_compressed(folder: Path, monk
     for record in live_records(corpus := opened(folder)).values():
         if record.asset not in ("inventory", "tokenizer"):
             corpus.ledger.forget(record.asset, record.partition)
-    monkeypatch.setattr(hdf5_writer, "COMPRESSION_LEVEL", 0)
+    monkeypatch.setattr(hdf5_chunks, "COMPRESSION_LEVEL", 0)
     monkeypatch.setattr(members, "GZIP_LEVEL", 0)
     assert not drive(opened(folder)).failed
     after = stored_sizes(folder)

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 from corpus_assets.definitions import defs
 from corpus_assets.orchestration.home.folder import HOME_VARIABLE
+from corpus_assets.orchestration.instance import migrations
+from corpus_assets.orchestration.instance.instance import project_instance
 from tests.build.small import opened
 
 SHARD = "books--one"
@@ -88,3 +92,21 @@ def test_a_home_that_cannot_be_used_is_a_warning(
     said = caplog.text
     assert "the shards could not be registered in the DAGSTER_HOME" in said
     assert "materializing `inventory`" in said
+
+
+def test_the_scripts_of_a_database_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dagster would read those of all its databases again at each look at one of them."""
+    read: list[str | None] = []
+
+    def from_config(config: Config) -> ScriptDirectory:
+        read.append(config.config_file_name)
+        return given(config)
+
+    given = migrations._read_from
+    monkeypatch.setattr(migrations, "_read_from", from_config)
+    monkeypatch.setattr(migrations, "_KNOWN", {})
+    for name in ("one", "another"):
+        with project_instance(tmp_path / name) as instance:
+            assert instance.get_runs_count() == 0
+    assert sorted(read) == sorted(set(read))
+    assert len(read) == 3

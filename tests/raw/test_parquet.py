@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.config.datasets.files import Files
 from corpus_assets.raw.examples import ExampleReader
-from corpus_assets.raw.formats import columns, parquet
+from corpus_assets.raw.formats import columns, parquet_batches
 from corpus_assets.raw.formats.parquet_pages import PageError, page_header
 from corpus_assets.raw.items import ItemRules
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents, read_rows
@@ -114,7 +114,7 @@ def test_pages_far_over_the_longest_row_are_refused() -> None:
 
 
 def test_a_value_that_rows_share_takes_memory_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "BATCH_BYTES", 1 << 20)
+    monkeypatch.setattr(parquet_batches, "BATCH_BYTES", 1 << 20)
     content = table_file({"text": ["a" * (1 << 19)] * 30, "n": list(range(30))})
     before = pa.total_allocated_bytes()
     file = RawFile("a.parquet", lambda: io.BytesIO(content))
@@ -160,7 +160,7 @@ def test_rows_are_those_of_the_table_whatever_the_batches(
     texts = [("é" if size % 2 else "a") * size for size in sizes]
     content = table_file({"text": pa.array(texts, pa.string())}, use_dictionary=shared, row_group_size=group)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet, "BATCH_BYTES", batch_bytes)
+        patch.setattr(parquet_batches, "BATCH_BYTES", batch_bytes)
         found = read(content)
     assert [row.text for row in found if isinstance(row, Document)] == texts
 

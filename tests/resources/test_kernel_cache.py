@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import sysconfig
 import venv
 from pathlib import Path
@@ -80,3 +81,45 @@ def test_libraries_may_lie_anywhere(tmp_path: Path, how: str, name: str) -> None
     assert found == [str(folder / "own_kernels.py"), str(folder / "own_tables.py")]
     assert json.loads(run(MAIN, "doctor", "--json"))["ok"]
     assert json.loads(run(MAIN, "build", "--json", "--select", "+minhashes"))["failed"] == 0
+
+
+KERNELS = """
+from resources.kernels.jit import kernel
+
+
+@kernel
+def total(values):
+    found = 0
+    for value in values:
+        found += value
+    return found
+
+
+@kernel
+def distinct(words):
+    return len(set(words))
+"""
+CALLS = """
+import sys
+import numpy as np
+from resources.kernels.jit import load
+load()
+from own_kernels import distinct, total
+called = {"total": lambda: total(np.arange(5)), "distinct": lambda: distinct(("a", "bc", "a"))}
+print(called[sys.argv[1]](), "numba.np.linalg" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "result", "needs_all"), [("total", 10, False), ("distinct", 2, True)])
+def test_kept_code_loads_what_it_calls(tmp_path: Path, name: str, result: int, *, needs_all: bool) -> None:
+    """What only compiling needs takes numba longest to load; but code that hashes strings calls some of it."""
+    (tmp_path / "own_kernels.py").write_text(KERNELS)
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}", "XDG_CACHE_HOME": str(tmp_path)}
+
+    def run() -> str:
+        command = [sys.executable, "-c", CALLS, name]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert run().split() == [str(result), "True"]  # It compiles.
+    assert run().split() == [str(result), str(needs_all)]

@@ -2,7 +2,7 @@
 
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from resources.errors import BadFileError
+from resources.formats.hdf5.chunks import StoredBlock, inflated_blocks
 from resources.formats.hdf5.layout import LM_FEATURES, VSL_FEATURES, Attribute
 from resources.formats.hdf5.reader import read_hdf5
 from resources.formats.hdf5.writer import CHUNKS_AT_ONCE, WriteSummary, write_hdf5
@@ -32,7 +33,7 @@ def block(rows: int, channels: int = 3, length: int = 8, seed: int = 0) -> NDArr
     return values.astype(np.int32)
 
 
-def written(blocks: list[NDArray[np.int32]], **options: Any) -> tuple[bytes, WriteSummary]:
+def written(blocks: Sequence[NDArray[np.int32] | StoredBlock], **options: Any) -> tuple[bytes, WriteSummary]:
     target = io.BytesIO()
     summary = write_hdf5(target, blocks, ATTRIBUTES, features=LM_FEATURES, sequence_length=8, **options)
     return target.getvalue(), summary
@@ -65,6 +66,30 @@ def test_every_width_of_ids_is_read_by_every_reader(largest: list[int]) -> None:
 def test_bytes_and_digest_do_not_depend_on_blocks(rows: int, step: int) -> None:
     whole = block(rows)
     assert written([whole]) == written([whole[first : first + step] for first in range(0, rows, step)])
+
+
+@given(st.integers(0, 9), st.integers(1, 3), st.integers(1, 3))
+def test_stored_rows_are_copied_to_files_of_any_chunks(rows: int, read_chunk: int, rows_per_chunk: int) -> None:
+    raw, summary = written([block(rows)], rows_per_chunk=read_chunk)
+    with read_hdf5(io.BytesIO(raw)) as reader:
+        stored = list(inflated_blocks([reader.row_chunks(0, rows)], (3, 8)))
+    copied, again = written(stored, rows_per_chunk=rows_per_chunk)
+    assert again == summary
+    with h5py.File(io.BytesIO(copied)) as file:
+        np.testing.assert_array_equal(file["data"][:], block(rows))
+
+
+def test_a_stored_row_is_not_deflated_again() -> None:
+    made_elsewhere = b"a chunk that nobody reads"
+    raw, _ = written([StoredBlock(block(1), [made_elsewhere])], rows_per_chunk=1)
+    with h5py.File(io.BytesIO(raw)) as file:
+        assert file["data"].id.read_direct_chunk((0, 0, 0)) == (0, made_elsewhere)
+
+
+@pytest.mark.parametrize("size", [95, 97])
+def test_a_stored_row_of_another_size_is_refused(size: int) -> None:
+    with pytest.raises(OSError, match="does not hold 96 bytes"):
+        list(inflated_blocks([[zlib.compress(bytes(size))]], (3, 8)))
 
 
 def test_digest_covers_rows_and_attributes() -> None:

@@ -1,4 +1,6 @@
 from itertools import permutations
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from corpus_assets.tokenize.rows.shuffle import (
     Run,
     destination,
     gather,
+    held_rows,
     key_range,
     row_keys,
     run_bounds,
@@ -20,6 +23,7 @@ from corpus_assets.tokenize.rows.shuffle import (
 )
 
 SHAPE = (2, 3)
+ROW_BYTES = 24
 KEYS = st.integers(0, KEY_SPACE - 1)
 
 
@@ -34,13 +38,13 @@ def rows(first: int, count: int) -> Rows:
 
 
 def sorted_partition(first: int, keys: Keys, limit: int = 4) -> tuple[Keys, Rows]:
-    ordered = list(sorted_rows(rows(first, keys.size), keys, limit))
+    ordered = list(sorted_rows([rows(first, keys.size)], keys, limit * ROW_BYTES))
     assert all(0 < len(block) <= limit for block in ordered)
     return np.sort(keys), np.concatenate(ordered) if ordered else rows(0, 0)
 
 
-def part(keys: Keys, held: Rows, read: list[tuple[int, int]] | None = None) -> Run:
-    def of_rows(first: int, end: int) -> Rows:
+def part(keys: Keys, held: NDArray[Any], read: list[tuple[int, int]] | None = None) -> Run[Any]:
+    def of_rows(first: int, end: int) -> NDArray[Any]:
         if read is not None:
             read.append((first, end))
         return held[first:end]
@@ -125,7 +129,7 @@ def test_bounds_are_where_files_begin() -> None:
 )
 def test_gather_merges_in_key_order_and_reads_once(drawn: list[list[int]], limit: int, files: int) -> None:
     """Small keys collide often: ties are in the order of partition and row."""
-    parts, reads, first = list[Run](), list[list[tuple[int, int]]](), 0
+    parts, reads, first = list[Run[Any]](), list[list[tuple[int, int]]](), 0
     expected = list[tuple[int, int, int]]()
     for number, keys in enumerate(drawn):
         reads.append([])
@@ -143,6 +147,42 @@ def test_gather_merges_in_key_order_and_reads_once(drawn: list[list[int]], limit
     for ranges, keys in zip(reads, drawn, strict=True):
         assert all(0 < end - start <= limit for start, end in ranges)
         assert [row for start, end in ranges for row in range(start, end)] == list(range(len(keys)))
+
+
+@given(st.lists(st.integers(0, 5), max_size=6), st.integers(0, 30))
+def test_rows_beyond_memory_are_held_in_a_file(sizes: list[int], memory_rows: int) -> None:
+    given_blocks = [rows(sum(sizes[:number]), size) for number, size in enumerate(sizes)]
+    with TemporaryFile() as file:
+        opened = list[BinaryIO]()
+
+        def scratch() -> BinaryIO:
+            opened.append(file)
+            return file
+
+        held = held_rows(given_blocks, memory_rows * ROW_BYTES, scratch)
+        assert len(opened) == (sum(sizes) > memory_rows)
+        in_memory = [block for block in held if not isinstance(block, np.memmap)]
+        assert sum(map(len, in_memory)) <= memory_rows
+        assert all(map(len, held))
+        keys = row_keys(0, "d", "p", sum(sizes))
+        ordered = [row for block in sorted_rows(held, keys, ROW_BYTES) for row in block[:, 0, 0].tolist()]
+        assert ordered == np.argsort(keys).tolist()
+
+
+def test_a_small_part_of_an_array_does_not_keep_all_of_it() -> None:
+    whole = rows(0, 100)
+    (few, many) = held_rows([whole[:3], whole[10:90]], 1 << 20, lambda: pytest.fail("all fits into memory"))
+    assert few.base is None
+    assert many.base is whole
+    assert few[:, 0, 0].tolist() == [0, 1, 2]
+
+
+def test_rows_in_another_form_are_merged_as_well() -> None:
+    keys, held = sorted_partition(0, row_keys(0, "d", "p", 9))
+    stored = np.array([row.tobytes() for row in held], np.object_)
+    parts = [part(keys[:5], stored[:5]), part(keys[5:], stored[5:])]
+    merged = [row for block in gather(parts, 0, KEY_SPACE, 4) for row in block.tolist()]
+    assert merged == stored.tolist()
 
 
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers(0, 9), max_size=4), st.integers(1, 4))
@@ -164,7 +204,7 @@ def test_partitions_that_are_added_leave_the_order_of_the_others() -> None:
 @pytest.mark.parametrize("given_rows", [4, 6])
 def test_another_number_of_rows_is_refused(given_rows: int) -> None:
     with pytest.raises(ValueError, match=f"{given_rows} rows for 5 keys"):
-        next(sorted_rows(rows(0, given_rows), row_keys(0, "d", "p", 5), 4))
+        next(sorted_rows([rows(0, given_rows)], row_keys(0, "d", "p", 5), 4))
 
 
 def test_a_part_that_gives_too_few_rows_is_refused() -> None:

@@ -3,16 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import CODES
-from corpus_assets.attributes.kernels.ngrams import number_words
-from resources.kernels.jit import ahead, kernel
+from corpus_assets.attributes.kernels.ngrams import number_stretches
+from resources.kernels.jit import helper
 
 _NEWLINE, _ELLIPSIS = 0x0A, 0x2026
 _STAR, _DASH = 0x2A, 0x2D
 
 
-@ahead(f"{CODES}, boolean")
-@kernel
+@helper
 def measure_text_lines(codes: NDArray[np.uint32], merged: bool) -> tuple[int, int, int, int, int]:
     """Returns the numbers of lines: all, with a bullet, with a final ellipsis, repeated; and the letters of these.
 
@@ -33,7 +31,7 @@ def measure_text_lines(codes: NDArray[np.uint32], merged: bool) -> tuple[int, in
             starts[lines], ends[lines] = start, place
             lines += 1
         start = place + 1
-    numbers, counts = number_words(codes, starts[:lines], ends[:lines])
+    numbers, counts, _ = number_stretches(codes, starts[:lines], ends[:lines])
     again = letters = 0
     for line in range(lines):
         if counts[numbers[line]] > 1:

@@ -3,53 +3,55 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.kernels.flags import ALPHABETIC, CODES
-from resources.kernels.jit import ahead, inlined, kernel
+from corpus_assets.attributes.kernels.flags import ALPHABETIC
+from resources.kernels.jit import helper, inlined
 
 _HASH, _ELLIPSIS = 0x23, 0x2026
 _LONGEST_REQUIRED = 4
 
 
-@ahead(f"{CODES}, uint8[::1], int64[::1], int64[::1], uint32[::1]")
-@kernel
+@helper
 def measure_words(
     codes: NDArray[np.uint32],
     flags: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
+    words: tuple[NDArray[np.int64], NDArray[np.int64]],
+    distinct: tuple[NDArray[np.int32], NDArray[np.int32]],
     required: NDArray[np.uint32],
 ) -> tuple[int, int, int]:
     """Returns how many words hold a hash sign or an ellipsis, how many a letter, and how many are required ones.
 
-    required: packed words of at most four ASCII letters, see `packed`.
+    words: beginnings and ends. distinct: how often each different word occurs, and where first. required: packed words
+    of at most four ASCII letters, see `packed`.
     """
+    starts, ends = words
+    counts, firsts = distinct
     symbols = alphabetic = wanted = 0
-    for word in range(starts.size):
+    for number in range(counts.size):
+        word, count = firsts[number], counts[number]
         symbol = letter = False
         for place in range(starts[word], ends[word]):
             code = codes[place]
             symbol |= (code == _HASH) | (code == _ELLIPSIS)
             letter |= flags[code] & ALPHABETIC != 0
-        symbols += symbol
-        alphabetic += letter
+        symbols += symbol * count
+        alphabetic += letter * count
         if ends[word] - starts[word] <= _LONGEST_REQUIRED:
-            wanted += _is_one_of(codes, starts[word], ends[word], required)
+            wanted += _is_one_of(codes, starts[word], ends[word], required) * count
     return symbols, alphabetic, wanted
 
 
-@ahead("int64[::1], int64[::1]")
-@kernel
-def median_length(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> float:
+@helper
+def median_length(lengths: NDArray[np.int64]) -> float:
     """Returns the median length of words; 0 without words."""
-    if starts.size == 0:
+    if lengths.size == 0:
         return 0.0
     longest = 0
-    for word in range(starts.size):
-        longest = max(longest, ends[word] - starts[word])
+    for word in range(lengths.size):
+        longest = max(longest, lengths[word])
     counts = np.zeros(longest + 1, dtype=np.int64)
-    for word in range(starts.size):
-        counts[ends[word] - starts[word]] += 1
-    lower, upper = (starts.size - 1) // 2, starts.size // 2
+    for word in range(lengths.size):
+        counts[lengths[word]] += 1
+    lower, upper = (lengths.size - 1) // 2, lengths.size // 2
     seen, total, taken = 0, 0, 0
     for length in range(counts.size):
         seen += counts[length]

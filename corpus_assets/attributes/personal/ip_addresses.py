@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from corpus_assets.attributes.personal.signs import Signs
 from corpus_assets.attributes.personal.spans import apart
 
 WINDOW = 64
@@ -35,10 +36,10 @@ _SAYS_ADDRESS = re.compile(
 _ADDRESS_BEHIND = re.compile(r":[0-9]{2,5}\b|/[0-9]{1,2}\b")
 
 
-def ip_addresses(string: str) -> Iterator[tuple[int, int]]:
-    """Yields beginning and end of each address, in the order of the text."""
-    long = list(_ipv6(string))
-    yield from sorted([*long, *apart(_ipv4(string), long)])
+def ip_addresses(string: str, signs: Signs) -> Iterator[tuple[int, int]]:
+    """Yields beginning and end of each address, in the order of the text. signs: those of the text."""
+    long = list(_ipv6(string)) if signs.colons else []
+    yield from sorted([*long, *apart(_ipv4(string), long)]) if signs.dots else long
 
 
 def _ipv4(string: str) -> Iterator[tuple[int, int]]:

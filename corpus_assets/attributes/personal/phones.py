@@ -1,10 +1,10 @@
 """Phone numbers in running text: international and North American ones, and any after a word such as `tel`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from corpus_assets.attributes.personal.spans import apart
+from corpus_assets.attributes.personal.spans import Found, apart
 
 _GAP = r"\)?[ .\-/\xa0\u2010-\u2013]?\(?"
 _ALONE = r"(?<![A-Za-z0-9])(?<![0-9][.\-])"
@@ -18,7 +18,6 @@ _AMERICAN = rf"{_ALONE}{_NO_LIST}(?:1{_APART})?{_AREA}[0-9]{{3}}{_APART}?[0-9]{{
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4}\b"
 _ANY = rf"{_ALONE}(?!{_DATE})\(?[0-9](?:{_GAP}[0-9]){{5,13}}[0-9]{_END}"
 _BEFORE = 40
-_NEAR = r"[0-9](?:[ .()\-/\xa0\u2010-\u2013]{0,5}[0-9]){6,}+"
 # The longest text before the first digit of a number, and after the last digit that belongs to it.
 _LEAD, _TAIL = len("+("), len(" extension 123456 ")
 _NAMED = (
@@ -28,26 +27,28 @@ _NAMED = (
 _NO_PHONE = r"\b(?:isbn|issn|doi)\b[^\n]*$"
 
 
-def phones(string: str) -> Iterator[tuple[int, int]]:
-    """Yields beginning and end of each number, in the order of the text.
+def phones(string: str, numbers: Iterable[Found]) -> Iterator[Found]:
+    """Yields beginning and end of each phone number, in the order of the text.
 
     International: `+`, the code of a country, 7 to 15 digits in all. North American: three, three and four digits, the
     first three in parentheses or separated from the rest, with an extension. Any other needs a word before it, such as
-    `tel`, since ten digits in a row may be any number. None after ISBN, ISSN or DOI.
+    `tel`, since ten digits in a row may be any number. None after ISBN, ISSN or DOI. numbers: as `Signs` has them.
     """
-    for start, end in _digits_near(string):
+    for start, end in _with_surroundings(numbers):
         yield from _phones_between(string, start, end)
 
 
-def _digits_near(string: str) -> Iterator[tuple[int, int]]:
+def _with_surroundings(numbers: Iterable[Found]) -> Iterator[Found]:
     """Yields the parts of a text with seven digits close together, including their possible surroundings."""
     first = last = 0
-    for match in _patterns().digits.finditer(string):
-        if match.start() - _LEAD > last:
-            yield first, last
-            first = match.start() - _LEAD
-        last = match.end() + _TAIL
-    yield first, last
+    for start, end in numbers:
+        if start - _LEAD > last:
+            if last:
+                yield first, last
+            first = start - _LEAD
+        last = end + _TAIL
+    if last:
+        yield first, last
 
 
 def _phones_between(string: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -75,7 +76,6 @@ class _Patterns:
     def __init__(self) -> None:
         import regex
 
-        self.digits: Any = regex.compile(_NEAR)
         self.shaped: Any = regex.compile(f"{_ABROAD}|{_AMERICAN}", regex.IGNORECASE)
         self.any: Any = regex.compile(_ANY)
         self.named: Any = regex.compile(_NAMED, regex.IGNORECASE)

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from corpus_assets.attributes.characters import character_flags, code_points, codes
 from corpus_assets.attributes.terms import Automaton, Terms, automaton
-from corpus_assets.attributes.units import Positions, marked
 from resources.documents.tagger import Spans, Tagger, Text
-from resources.formats.attributes import Span
+from resources.formats.attributes import Counts
 
 FEWEST_WORDS = 3
 ENDINGS = '.?!"'
 NAUGHTY, JAVASCRIPT, JAVASCRIPT_WORD, LOREM_IPSUM, CURLY_BRACE = 1, 2, 4, 8, 16
+_RULES = ("lines_with_no_ending_punctuation", "lines_with_too_few_words")
 _ENDINGS = np.array([ord(ending) for ending in ENDINGS], dtype=np.uint32)
 
 
@@ -34,54 +34,54 @@ def _automaton() -> Automaton:
     return automaton(Terms({**phrases, **anywhere}, {**single, "javascript": JAVASCRIPT_WORD}))
 
 
-class _Lines(NamedTuple):
-    starts: Positions
-    ends: Positions
-    unended: NDArray[np.bool_]
-    short: NDArray[np.bool_]
+class _Measures(NamedTuple):
+    """The marks of the terms in a text, its number of lines, and those that break a rule."""
+
+    marks: int
+    lines: int
+    broken: Spans
 
 
-def _lines(text: Text) -> _Lines:
+def _measures(text: Text) -> _Measures:
     return _measured(text.once(codes))
 
 
-def _measured(points: NDArray[np.uint32]) -> _Lines:
-    from corpus_assets.attributes.kernels.lines import measure_lines
-
-    return _Lines(*measure_lines(points, character_flags(), _ENDINGS, FEWEST_WORDS))
-
-
-def _marks(text: Text) -> int:
-    from corpus_assets.attributes.kernels.terms import find_terms
+def _measured(points: NDArray[np.uint32]) -> _Measures:
+    from corpus_assets.attributes.kernels.c4 import measure_lines
 
     classes, moves, anywhere, whole, lengths, shorter = _automaton()
-    return int(find_terms(text.once(codes), character_flags(), (classes, moves), (anywhere, whole, lengths, shorter)))
+    marks, lines, *kinds = measure_lines(
+        points, character_flags(), (_ENDINGS, FEWEST_WORDS), (classes, moves), (anywhere, whole, lengths, shorter)
+    )
+    broken = {
+        name: Counts(encoded.tobytes(), count, float(count))
+        for name, (count, encoded) in zip(_RULES, kinds, strict=True)
+        if count
+    }
+    return _Measures(marks, lines, broken)
 
 
 def c4_v1(text: Text) -> Spans:
     """Returns lines and flags; `javascript` counts as a whole word only."""
-    return {**_of_lines(text.once(_lines)), **_flags(text, JAVASCRIPT_WORD), **_count(text)}
+    return {**text.once(_measures).broken, **_flags(text, JAVASCRIPT_WORD), **_count(text)}
 
 
 def c4_v2(text: Text) -> Spans:
     """Returns lines and flags; `javascript` counts anywhere."""
-    return {**_flags(text, JAVASCRIPT), **_of_lines(text.once(_lines)), **_count(text)}
+    return {**_flags(text, JAVASCRIPT), **text.once(_measures).broken, **_count(text)}
 
 
 def c4_v2_of_dolma(text: Text) -> Spans:
     """Returns the values of the toolkit, whose spans are offsets into the lower-case text, which may be longer."""
     lower = text.string.lower()
-    found = text.once(_lines) if len(lower) == len(text.string) else _measured(code_points(lower))
-    return {**_flags(text, JAVASCRIPT), **_of_lines(found), **_count(text)}
+    found = text.once(_measures) if len(lower) == len(text.string) else _measured(code_points(lower))
+    return {**_flags(text, JAVASCRIPT), **found.broken, **_count(text)}
 
 
-def _of_lines(found: _Lines) -> dict[str, list[Span]]:
-    named = {"lines_with_no_ending_punctuation": found.unended, "lines_with_too_few_words": found.short}
-    return {name: marked(found.starts[chosen], found.ends[chosen]) for name, chosen in named.items() if chosen.any()}
-
-
-def _flags(text: Text, javascript: int) -> dict[str, list[Span]]:
-    marks = text.once(_marks)
+def _flags(text: Text, javascript: int) -> Spans:
+    marks = text.once(_measures).marks
+    if not marks:
+        return {}
     named = {
         "has_curly_brace": CURLY_BRACE,
         "has_lorem_ipsum": LOREM_IPSUM,
@@ -91,8 +91,8 @@ def _flags(text: Text, javascript: int) -> dict[str, list[Span]]:
     return {name: text.whole(1.0) for name, mark in named.items() if marks & mark}
 
 
-def _count(text: Text) -> dict[str, list[Span]]:
-    return {"line_count": text.whole(float(len(text.once(_lines).starts)))}
+def _count(text: Text) -> Spans:
+    return {"line_count": text.whole(float(text.once(_measures).lines))}
 
 
 _SOURCE = "Raffel et al. 2020 (C4), as in Dolma"
@@ -101,7 +101,7 @@ _GIVES = (
     "`has_javascript`, `has_lorem_ipsum`, `has_curly_brace`: 1 if so; `line_count`"
 )
 _TYPES = (
-    *("lines_with_no_ending_punctuation", "lines_with_too_few_words"),
+    *_RULES,
     *("has_naughty_word", "has_javascript", "has_lorem_ipsum", "has_curly_brace", "line_count"),
 )
 TAGGERS = [

@@ -1,7 +1,6 @@
 """Gopher's quality and repetition measures (Rae et al. 2021, appendix A; docs/formats/dolma.md "Gopher")."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corpus_assets.attributes.characters import character_flags, codes
 from resources.documents.tagger import Spans, Tagger, Text
@@ -23,6 +22,7 @@ _NO_TEXT = (
     "fraction_of_duplicate_lines",
     "fraction_of_characters_in_duplicate_lines",
 )
+_TYPES = (*_MOST_COMMON.values(), *_DUPLICATE.values(), *_NO_TEXT)
 
 
 def gopher_v1(text: Text) -> Spans:
@@ -38,32 +38,11 @@ def gopher_v2(text: Text) -> Spans:
 def _spans(text: Text, *, merged: bool) -> dict[str, list[Span]]:
     from corpus_assets.attributes.kernels.gopher import measure_text
 
-    if not text.string:
+    size = len(text.string)
+    if not size:
         return {name: text.whole(0.0) for name in _NO_TEXT}
-    ngrams, words, lines, median = measure_text(text.once(codes), character_flags(), _PACKED, merged)
-    count, letters, symbols, alphabetic, required = words
-    number, bullets, ellipses, again, covered = lines
-    measures = {
-        **_ngram_measures(ngrams, letters),
-        "character_count": len(text.string),
-        "word_count": count,
-        "median_word_length": median,
-        "symbol_to_word_ratio": symbols / max(count, 1),
-        "fraction_of_words_with_alpha_character": alphabetic / max(count, 1),
-        "required_word_count": required,
-        "fraction_of_lines_starting_with_bullet_point": bullets / number,
-        "fraction_of_lines_ending_with_ellipsis": ellipses / number,
-        "fraction_of_duplicate_lines": again / number,
-        "fraction_of_characters_in_duplicate_lines": covered / max(letters, 1),
-    }
-    return {name: text.whole(score) for name, score in measures.items()}
-
-
-def _ngram_measures(ngrams: NDArray[np.int64], letters: int) -> dict[str, float]:
-    """Returns the measures of n-grams; letters: of all words."""
-    rows = ngrams.tolist()
-    measures = {_MOST_COMMON[n]: rows[n][0] / max(letters, 1) for n in _MOST_COMMON if rows[n][2] >= 0}
-    return measures | {_DUPLICATE[n]: rows[n][1] / max(rows[n][2], 1) for n in _DUPLICATE if rows[n][2] >= 0}
+    scores = measure_text(text.once(codes), character_flags(), _PACKED, merged).tolist()
+    return {name: [(0, size, score)] for name, score in zip(_TYPES, scores, strict=True) if score >= 0}
 
 
 _GIVES = (
@@ -71,7 +50,6 @@ _GIVES = (
     + ", ".join(f"`{name}`" for name in _NO_TEXT)
 )
 _SOURCE = "Rae et al. 2021 (Gopher), as in Dolma"
-_TYPES = (*_MOST_COMMON.values(), *_DUPLICATE.values(), *_NO_TEXT)
 TAGGERS = [
     Tagger(
         "gopher_v1",

@@ -5,7 +5,6 @@ import numpy as np
 from corpus_assets.attributes.characters import character_flags, codes
 from corpus_assets.attributes.units import Positions, all_paragraphs, counted
 from resources.documents.tagger import Spans, Tagger, Text
-from resources.formats.attributes import Span
 
 
 def repetitions(text: Text) -> Spans:
@@ -19,8 +18,8 @@ def paragraph_repetitions(text: Text) -> Spans:
     return _spans(text, found.starts, found.ends)
 
 
-def _spans(text: Text, starts: Positions, ends: Positions) -> dict[str, list[Span]]:
-    from corpus_assets.attributes.kernels.repetitions import find_repetitions
+def _spans(text: Text, starts: Positions, ends: Positions) -> Spans:
+    from corpus_assets.attributes.kernels.repetitions.find import find_repetitions
 
     begins, stops, times = find_repetitions(text.once(codes), character_flags(), starts, ends)
     lengths = stops - begins

@@ -10,7 +10,6 @@ from corpus_assets.attributes.characters import CODE_POINTS, character_flags, co
 from corpus_assets.attributes.kernels.word_breaks import classes as break_classes
 from corpus_assets.attributes.units import Paragraphs, Positions, all_paragraphs, counted, paragraphs
 from resources.documents.tagger import Spans, Tagger, Text
-from resources.formats.attributes import Span
 
 _CLASSES = {
     "CR": break_classes.CR,
@@ -91,7 +90,7 @@ def uniseg_length_paragraphs_with_doc_length(text: Text) -> Spans:
     return {**uniseg_length_paragraphs(text), **documents}
 
 
-def _scores(found: Paragraphs, counts: NDArray[np.int64]) -> dict[str, list[Span]]:
+def _scores(found: Paragraphs, counts: NDArray[np.int64]) -> Spans:
     if not len(counts):
         return {}
     return {

@@ -1,5 +1,6 @@
 """Texts cleaned in batches, as UTF-8 bytes in one buffer (docs/formats/slimpajama.md "Cleaning")."""
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import count
 
@@ -10,6 +11,7 @@ from resources.documents.slimpajama_cleaning import clean
 from resources.formats.texts import Texts, joined
 
 _TABLE = 0x20000
+_BLOCK = 0x100
 _DROPPED = 0xFFFFFFFF
 _SIGMA = "\u03a3"
 
@@ -49,7 +51,7 @@ def _classes() -> NDArray[np.uint32]:
     from corpus_assets.dedup.kernels.cleaning import BEYOND
 
     table = np.arange(_TABLE, dtype=np.uint32)
-    for point in range(_TABLE):
+    for point in _cleaned_points():
         character = chr(point)
         cleaned = clean(f"a{character}a")[1:-1]
         if not cleaned:
@@ -59,6 +61,15 @@ def _classes() -> NDArray[np.uint32]:
         else:
             table[point] = BEYOND
     return table
+
+
+def _cleaned_points() -> Iterator[int]:
+    """Yields all code points below 0x20000 that cleaning changes, and others of their blocks."""
+    for start in range(0, _TABLE, _BLOCK):
+        block = range(start, start + _BLOCK)
+        characters = "".join(map(chr, block))
+        if clean(characters) != characters:
+            yield from block
 
 
 def _bytes(text: str) -> bytes:

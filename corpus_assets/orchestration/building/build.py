@@ -28,6 +28,7 @@ from corpus_assets.raw.rehash import forget_stamps
 from resources.kernels.compiling import compiled_ahead
 from resources.ledger.ledger import Record
 from resources.planning.planner import Planner
+from resources.processes.collector import loading
 from resources.stage.declaration import Stage, kernels_of
 from resources.tidying import left_behind
 
@@ -170,6 +171,7 @@ def _runner(
     stages: Sequence[str],
     committed: Mapping[str, list[Record]],
 ) -> Runner:
-    from corpus_assets.orchestration.building.runner import Runner
+    with loading():
+        from corpus_assets.orchestration.building.runner import Runner
 
     return Runner(corpus, planner, within, why, stages=stages, committed=committed)

@@ -26,6 +26,7 @@ from corpus_assets.orchestration.home.dagster_yaml import NAME, require_variable
 from corpus_assets.orchestration.home.faults import LOCK, home_fault, require_absolute
 from corpus_assets.orchestration.home.folder import HOME_VARIABLE, dagster_home
 from corpus_assets.orchestration.home.postgres import unreachable
+from corpus_assets.orchestration.instance.migrations import read_scripts_once
 from partitions.shards import register_shards
 from resources.errors import ConfigError, CorpusError, StorageError
 from resources.processes.alive import Birth, birth, has_ended, start_time
@@ -95,6 +96,7 @@ def usable(home: Path) -> Iterator[None]:
 def project_instance(folder: Path) -> dg.DagsterInstance:
     """Returns the instance that records runs and that the web UI shows."""
     home = prepare(folder)
+    read_scripts_once()
     with usable(home), _alone_in(home):
         instance = _opened(home)
         _complete_tables(instance)

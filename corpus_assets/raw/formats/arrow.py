@@ -6,7 +6,6 @@ from typing import Any, BinaryIO, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from corpus_assets.raw.formats.arrow_messages import Allowance, CheckedMessages
 from corpus_assets.raw.formats.columns import (
@@ -103,6 +102,8 @@ def _longest(column: Any) -> int:
         return 1
     values = column.dictionary
     if is_textual(values.type):
+        import pyarrow.compute as pc
+
         return int(pc.max(pc.binary_length(values)).as_py() or 1)
     return max(int(values.nbytes), 1)
 

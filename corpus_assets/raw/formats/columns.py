@@ -5,6 +5,7 @@ from itertools import chain, repeat
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from corpus_assets.raw.rows.faults import BadRow, RowError, shown_names
 from corpus_assets.raw.rows.json_values import splits
@@ -21,7 +22,8 @@ Python object when its row is read.
 """
 FREE_VALUE_BYTES: Final = 4 << 30
 """Bytes of values that a file of any size may hold, since rows may share a value that is stored once."""
-_UNCONVERTED: Final = (ValueError, OverflowError, LookupError, OSError)  # the latter two for unknown time zones
+_REFERENCE_BYTES: Final = 8
+_UNCONVERTED: Final = (ValueError, ArithmeticError, LookupError, OSError)  # the latter two for unknown time zones
 _TEXTUAL: Final = (
     *("is_string", "is_large_string", "is_string_view"),
     *("is_binary", "is_large_binary", "is_binary_view"),
@@ -38,7 +40,7 @@ def parsed_rows(
     number = 0
     most_bytes = max(FREE_VALUE_BYTES, limits.decompressed(stored_bytes))
     for batch in batches:
-        most_bytes -= batch.nbytes
+        most_bytes -= _stored_bytes(batch.columns)
         if most_bytes < 0:
             raise BadFileError(where, f"its values have more bytes than a file of {stored_bytes} bytes may have")
         for values in _rows(batch, limits.line_bytes):
@@ -100,6 +102,56 @@ def plain(column: Any) -> Any:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
+def plain_batch(batch: Any) -> Any:
+    """Returns a batch without dictionaries; those within lists and objects stay if rows share too many of their bytes.
+
+    Such a batch is converted row by row, and a row that is too long is not.
+    """
+    batch = pa.RecordBatch.from_arrays([plain(column) for column in batch.columns], names=batch.schema.names)
+    if not any(map(_refers, batch.schema.types)) or _stored_bytes(batch.columns) > BATCH_BYTES:
+        return batch
+    return batch.cast(pa.schema([field.with_type(_plain_type(field.type)) for field in batch.schema]))
+
+
+def _refers(kind: Any) -> bool:
+    """Returns whether a type has a dictionary, at any depth."""
+    inner = range(kind.num_fields) if pa.types.is_nested(kind) else ()
+    return pa.types.is_dictionary(kind) or any(_refers(kind.field(index).type) for index in inner)
+
+
+def _plain_type(kind: Any) -> Any:
+    """Returns a type with values in place of dictionaries, at any depth."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return kind.value_type
+    if not _refers(kind):
+        return kind
+    fields = [kind.field(index).with_type(_plain_type(kind.field(index).type)) for index in range(kind.num_fields)]
+    if types.is_struct(kind):
+        return pa.struct(fields)
+    if types.is_map(kind):
+        return pa.map_(_plain_type(kind.key_type), _plain_type(kind.item_type), kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(fields[0], kind.list_size)
+    return pa.large_list(fields[0]) if types.is_large_list(kind) else pa.list_(fields[0])
+
+
+def _stored_bytes(columns: Iterable[Any]) -> int:
+    """Returns the bytes of columns, with those of each value of a dictionary as often as rows refer to it."""
+    return sum(map(_column_bytes, columns))
+
+
+def _column_bytes(column: Any) -> int:
+    if isinstance(column, pa.ExtensionArray):
+        return _column_bytes(column.storage)
+    if pa.types.is_dictionary(column.type):
+        lengths = pc.cast(pc.binary_length(column.dictionary), pa.int64())
+        return int(column.indices.nbytes) + int(pc.sum(lengths.take(column.indices)).as_py() or 0)
+    if not _refers(column.type):
+        return int(column.nbytes)
+    return _REFERENCE_BYTES * len(column) + _stored_bytes(below(column))
+
+
 def _rows(batch: Any, limit: int) -> Iterator[dict[str, object] | None]:
     """Yields the values of each row by column; None for a row of more than `limit` bytes, which is not converted."""
     if _bytes(batch) <= limit:
@@ -111,7 +163,7 @@ def _rows(batch: Any, limit: int) -> Iterator[dict[str, object] | None]:
 
 
 def _bytes(batch: Any) -> int:
-    return int(batch.nbytes) + INNER_VALUE_BYTES * sum(map(_inner_values, batch.columns))
+    return _stored_bytes(batch.columns) + INNER_VALUE_BYTES * sum(map(_inner_values, batch.columns))
 
 
 def _inner_values(column: Any) -> int:

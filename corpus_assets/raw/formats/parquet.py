@@ -1,23 +1,18 @@
 """Reads the rows of a parquet file, batch by batch; memory does not depend on sizes that the file claims."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby, product
-from typing import Any, BinaryIO, Final, NamedTuple, TypeVar
+from functools import partial
+from itertools import product
+from typing import Any, BinaryIO, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from corpus_assets.raw.formats.columns import BATCH_BYTES, MAX_BATCH_ROWS, check_schema, parsed_rows, plain, wanted
-from corpus_assets.raw.formats.parquet_pages import (
-    DICTIONARY_HEAD_BYTES,
-    CheckedPages,
-    Chunk,
-    PageError,
-    WithheldError,
-    page_header,
-)
+from corpus_assets.raw.formats.columns import check_schema, parsed_rows, plain_batch, wanted
+from corpus_assets.raw.formats.parquet_batches import Batches, Group, Run
+from corpus_assets.raw.formats.parquet_pages import CheckedPages, Chunk, WithheldError
 from corpus_assets.raw.rows.faults import BadRow
 from corpus_assets.raw.rows.rules import Limits, RowParser
 from resources.errors import BadFileError
@@ -47,7 +42,8 @@ def read_rows(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str)
     _check_sizes(groups, limits.decompressed(stored_bytes), where)
     pages.chunks = {chunk.start: chunk for group in groups if group.rows for chunk in group.chunks}
     number = 0
-    batches = _batches(file, groups, names, raw) if names else _empty_batches(groups)
+    planned = Batches(pages, partial(_codec, file, pages), MAX_PAGE_ROWS * limits.line_bytes, where).runs(groups)
+    batches = _batches(pages, file, planned, names, where) if names else _empty_batches(groups)
     for row in parsed_rows(batches, parser, limits, where, stored_bytes):
         number += 1
         yield row
@@ -55,36 +51,32 @@ def read_rows(raw: BinaryIO, parser: RowParser[Row], limits: Limits, where: str)
         raise BadFileError(where, f"{number} rows read where the footer promises {file.metadata.num_rows}")
 
 
-def _opened(pages: CheckedPages, where: str) -> Any:
-    """Returns the file after a check that all column names, also nested ones, are UTF-8."""
+def _opened(pages: CheckedPages, where: str, metadata: Any = None, shared: Sequence[str] = ()) -> Any:
+    """Returns the file after a check that all column names, also nested ones, are UTF-8.
+
+    metadata: its footer if it was read before. shared: columns whose values are read as references to a dictionary.
+    """
     try:
-        file = pq.ParquetFile(pages, pre_buffer=False, page_checksum_verification=True)
+        file = pq.ParquetFile(
+            pages, metadata=metadata, read_dictionary=shared, pre_buffer=False, page_checksum_verification=True
+        )
         str(file.schema_arrow)
     except UnicodeDecodeError as fault:
         raise BadFileError(where, f"a column has a name that is no UTF-8: {fault.object[:40]!r}") from None
     return file
 
 
-class _Group(NamedTuple):
-    """A row group: its number of rows, and the chunks of the columns that are read, with their dictionaries."""
-
-    rows: int
-    chunks: list[Chunk]
-
-
-def _groups(file: Any, names: Collection[str], pages: CheckedPages) -> list[_Group]:
+def _groups(file: Any, names: Collection[str], pages: CheckedPages) -> list[Group]:
     metadata = file.metadata
-    paths = [file.schema.column(index).path for index in range(metadata.num_columns)]
-    chosen = [index for index, path in enumerate(paths) if _is_of(path, names)]
+    leaves = [file.schema.column(index) for index in range(metadata.num_columns)]
+    chosen = [index for index, leaf in enumerate(leaves) if _is_of(leaf.path, names)]
     pages.withheld = True
     for group, index in product(range(metadata.num_row_groups), chosen):
-        _try_chunk(file, group, paths[index])
+        _try_chunk(file, group, leaves[index].path)
     pages.withheld = False
     groups = map(metadata.row_group, range(metadata.num_row_groups))
-    in_lists = {index for index in chosen if file.schema.column(index).max_repetition_level}
     return [
-        _Group(group.num_rows, [Chunk.of(group.column(index), in_lists=index in in_lists) for index in chosen])
-        for group in groups
+        Group(group.num_rows, [Chunk.of(group.column(index), leaves[index]) for index in chosen]) for group in groups
     ]
 
 
@@ -97,48 +89,45 @@ def _try_chunk(file: Any, group: int, path: str) -> None:
         next(file.iter_batches(batch_size=1, row_groups=[group], columns=[path], use_threads=False), None)
 
 
+def _codec(file: Any, pages: CheckedPages, group: int, path: str) -> str:
+    """Returns how the pages of a column are compressed; `OSError` for a way that there is not.
+
+    Asking the footer for it would make the library abort the process, so a reader first meets it over blank pages.
+    """
+    pages.blank = True
+    try:
+        next(file.iter_batches(batch_size=1, row_groups=[group], columns=[path], use_threads=False), None)
+    except OSError as fault:
+        if "codec" in str(fault):
+            raise
+    finally:
+        pages.blank = False
+    index = [file.schema.column(index).path for index in range(file.metadata.num_columns)].index(path)
+    return str(file.metadata.row_group(group).column(index).compression)
+
+
 def _is_of(path: str, names: Collection[str]) -> bool:
     """Returns whether a leaf belongs to one of the columns; names themselves may contain dots."""
     return any(path[:end] in names for end in (*(dot.start() for dot in re.finditer(r"\.", path)), len(path)))
 
 
-def _check_sizes(groups: Sequence[_Group], allowed: int, where: str) -> None:
+def _check_sizes(groups: Sequence[Group], allowed: int, where: str) -> None:
     chunks = [chunk for group in groups for chunk in group.chunks]
-    if any(min(chunk) < 0 for chunk in chunks):
+    if any(min(chunk.start, chunk.stored, chunk.decompressed, chunk.inner_values) < 0 for chunk in chunks):
         raise BadFileError(where, "the footer has a size below 0")
     if sum(max(chunk.decompressed, chunk.inner_values * _REFERENCE_BYTES) for chunk in chunks) > allowed:
         raise BadFileError(where, f"decompresses to more than the {allowed} bytes allowed for its size")
 
 
-def _batches(file: Any, groups: Sequence[_Group], names: Sequence[str], raw: BinaryIO) -> Iterator[Any]:
-    """Yields all rows as record batches of at most about `BATCH_BYTES`, if the rows of a group have similar sizes."""
-    for rows, run in groupby(range(len(groups)), lambda index: _batch_rows(groups[index], raw)):
-        for batch in file.iter_batches(batch_size=rows, row_groups=list(run), columns=names, use_threads=False):
-            columns = [plain(column) for column in batch.columns]
-            yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+def _batches(pages: CheckedPages, file: Any, planned: Iterable[Run], names: Sequence[str], where: str) -> Iterator[Any]:
+    """Yields the record batches of all runs, without dictionaries where these are not needed to hold the values."""
+    for run in planned:
+        reader = _opened(pages, where, file.metadata, run.shared) if run.shared else file
+        for batch in reader.iter_batches(run.rows, row_groups=list(run.groups), columns=names, use_threads=False):
+            yield plain_batch(batch)
 
 
-def _empty_batches(groups: Sequence[_Group]) -> Iterator[Any]:
+def _empty_batches(groups: Sequence[Group]) -> Iterator[Any]:
     """Yields all rows without values, for a parser that reads no column."""
     for group in groups:
         yield pa.RecordBatch.from_struct_array(pa.array([{}] * group.rows, pa.struct([])))
-
-
-def _batch_rows(group: _Group, raw: BinaryIO) -> int:
-    """Returns the rows of a batch, a power of two, as if every row had the longest dictionary values."""
-    row_bytes = sum(chunk.decompressed for chunk in group.chunks) // max(group.rows, 1)
-    row_bytes += sum(_dictionary_bytes(chunk, raw) for chunk in group.chunks)
-    rows = BATCH_BYTES // max(row_bytes, 1)
-    return 1 << min(max(rows, 1), MAX_BATCH_ROWS).bit_length() - 1
-
-
-def _dictionary_bytes(chunk: Chunk, raw: BinaryIO) -> int:
-    """Returns the bytes of the values that the rows of a chunk may share."""
-    if not chunk.has_dictionary or chunk.decompressed <= BATCH_BYTES // MAX_BATCH_ROWS // 4:
-        return 0
-    raw.seek(chunk.start)
-    try:
-        page = page_header(raw.read(DICTIONARY_HEAD_BYTES))
-    except PageError:
-        return chunk.decompressed
-    return page.decompressed

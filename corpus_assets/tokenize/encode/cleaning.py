@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 
-import ftfy
-
 from corpus_assets.config.datasets.options import Cleaning
 
 
 def clean(text: str, section: Cleaning) -> str:
     """Returns the text in the form that is tokenized. Nothing is stripped or lower-cased."""
     if section.ftfy:
+        import ftfy
+
         text = ftfy.fix_text(text, normalization=section.normalization, **section.fixes)
     return detokenize_wikitext(text) if section.wikitext else text
 

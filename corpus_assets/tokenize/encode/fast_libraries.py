@@ -7,7 +7,6 @@ from functools import cached_property
 from importlib import import_module
 
 import numpy as np
-import psutil
 
 from corpus_assets.tokenize.encode.cuts import around
 from corpus_assets.tokenize.encode.unicode_tables import UnlikeCharacters, unlike_characters
@@ -94,6 +93,8 @@ def _usable() -> Iterator[None]:
 
 
 def _memory() -> int:
+    import psutil
+
     return int(psutil.Process().memory_info().rss)
 
 

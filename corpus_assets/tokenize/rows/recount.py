@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.rows.layouts import Layout
+from resources.formats.hdf5.chunks import StoredBlock
+
+B = TypeVar("B", bound=NDArray[np.int32] | StoredBlock)
 
 NO_SIZES = np.empty(0, np.int32)
 ANY_ID = 1 << 31
@@ -107,10 +111,10 @@ class ArrayStatistics:
         counts.detokenized_bytes += int(totals[kernels.BYTES])
         counts.detokenized_chars += int(totals[kernels.CHARS])
 
-    def watch(self, blocks: Iterable[NDArray[np.int32]]) -> Iterator[NDArray[np.int32]]:
+    def watch(self, blocks: Iterable[B]) -> Iterator[B]:
         """Yields the same blocks, each counted when it is asked for."""
         for block in blocks:
-            self.add(block)
+            self.add(block.rows if isinstance(block, StoredBlock) else block)
             yield block
 
     def _note(self, faults: NDArray[np.uint8]) -> None:

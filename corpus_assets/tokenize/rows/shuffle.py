@@ -6,8 +6,9 @@ run of rows in each partition; a file is the merge of its runs. The result does 
 part, or when.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import BinaryIO, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from resources.hashing import keyed_hash
 
 Keys = NDArray[np.uint64]
 Rows = NDArray[np.int32]
+R = TypeVar("R", bound=np.generic)
 
 KEY_SPACE = 1 << 64
 _U64 = np.uint64
@@ -64,28 +66,64 @@ def run_bounds(sorted_keys: Keys, files: int) -> NDArray[np.int64]:
     return np.searchsorted(destination(sorted_keys, files), np.arange(files + 1))
 
 
-def sorted_rows(rows: Rows, keys: Keys, block_rows: int) -> Iterator[Rows]:
-    """Yields all rows of a partition in the order of their keys, in blocks of `block_rows`.
+def held_rows(blocks: Iterable[Rows], memory: int, scratch: Callable[[], BinaryIO]) -> list[Rows]:
+    """Returns the blocks (n, ...), all but empty ones: the first in `memory` bytes, the rest as one mapped from disk.
 
-    `rows`: int32 (rows, ...), mapped from disk where they do not fit into memory; every row is read once. ValueError
-    when there are more rows or fewer than keys.
+    scratch: opens the file for what does not fit, if anything does not.
     """
-    if len(rows) != keys.size:
-        raise ValueError(f"{len(rows)} rows for {keys.size} keys")
+    held = list[Rows]()
+    file: BinaryIO | None = None
+    rows = 0
+    for block in blocks:
+        if file is None and (memory := memory - block.nbytes) < 0:
+            file = scratch()
+        if file is not None:
+            file.write(np.ascontiguousarray(block).data)
+            rows, shape = rows + len(block), block.shape[1:]
+        elif len(block):
+            held.append(_alone(block))
+    if file is not None and rows:
+        file.flush()
+        held.append(np.memmap(file, np.int32, "r", shape=(rows, *shape)))
+    return held
+
+
+def _alone(block: Rows) -> Rows:
+    """Returns the block, or a copy if it is a small part of an array that it would keep in memory."""
+    whole = block.base
+    return block.copy() if isinstance(whole, np.ndarray) and whole.nbytes > 2 * block.nbytes else block
+
+
+def sorted_rows(blocks: Sequence[Rows], keys: Keys, limit_bytes: int) -> Iterator[Rows]:
+    """Yields the rows of all blocks int32 (n, ...) in the order of their keys, in blocks of up to `limit_bytes`.
+
+    Every row is read once. ValueError when there are more rows or fewer than keys.
+    """
+    ends = np.cumsum([0, *map(len, blocks)])
+    if ends[-1] != keys.size:
+        raise ValueError(f"{ends[-1]} rows for {keys.size} keys")
+    if not keys.size:
+        return
     order = np.argsort(keys, kind="stable")
-    for first in range(0, keys.size, block_rows):
-        yield np.asarray(rows[order[first : first + block_rows]])
+    owners = np.searchsorted(ends, order, side="right") - 1
+    places = order - ends[owners]
+    limit = max(1, limit_bytes // blocks[0][0].nbytes)
+    for first in range(0, keys.size, limit):
+        part = slice(first, first + limit)
+        yield np.stack(
+            [blocks[owner][row] for owner, row in zip(owners[part].tolist(), places[part].tolist(), strict=True)]
+        )
 
 
 @dataclass(frozen=True)
-class Run:
-    """A source partition in key order: its keys, sorted, and `read(first, end)` for its rows, int32."""
+class Run(Generic[R]):
+    """A source partition in key order: its keys, sorted, and `read(first, end)` for its rows (n, ...) in any form."""
 
     keys: Keys
-    read: Callable[[int, int], Rows]
+    read: Callable[[int, int], NDArray[R]]
 
 
-def gather(runs: Sequence[Run], low: int, high: int, limit_rows: int) -> Iterator[Rows]:
+def gather(runs: Sequence[Run[R]], low: int, high: int, limit_rows: int) -> Iterator[NDArray[R]]:
     """Yields all rows with low <= key < high in the order of their keys, in blocks of `limit_rows`.
 
     Equal keys are in the order of `runs`, which must be the same in every run. Memory: one block of rows, what one
@@ -107,17 +145,18 @@ def _place(keys: Keys, bound: int) -> int:
     return keys.size if bound >= KEY_SPACE else int(np.searchsorted(keys, _U64(bound)))
 
 
-def _merged(runs: Sequence[Run], positions: list[int], owners: NDArray[np.int32]) -> Rows:
+def _merged(runs: Sequence[Run[R]], positions: list[int], owners: NDArray[np.int32]) -> NDArray[R]:
     """Returns the next rows of the merge, by the run that each comes from; moves the positions on."""
-    block = np.empty(0, np.int32)
+    block: NDArray[R] | None = None
     for number in np.unique(owners).tolist():
         chosen = owners == number
         first, end = positions[number], positions[number] + int(np.count_nonzero(chosen))
         rows = runs[number].read(first, end)
         if len(rows) != end - first:
             raise ValueError(f"run {number} gave {len(rows)} rows; asked for {first} to {end}")
-        if not block.size:
-            block = np.empty((owners.size, *rows.shape[1:]), np.int32)
+        if block is None:
+            block = np.empty((owners.size, *rows.shape[1:]), rows.dtype)
         block[chosen] = rows
         positions[number] = end
+    assert block is not None, "no row is asked for"
     return block

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from resources.errors import BadFileError, CorpusError, is_of_the_machine
 from resources.formats.file_format import FileFormat, Open
+from resources.formats.hdf5.chunks import deflated_row, inflated
 from resources.formats.hdf5.layout import FEATURES_BY_CHANNELS, FILTERS, RESERVED, start_digest
 from resources.kernels.jit import is_loaded
 
@@ -101,16 +102,30 @@ class HDF5Rows:
         """Returns the chunk whose first row is `start`, as the shuffle filter lays it out: (4, values)."""
         if self._chunk and self._chunk[0] == start:
             return self._chunk[1]
-        size = 4 * self._per_chunk * row_size
-        skipped, stored = (0, run[start]) if start in run else self._data.id.read_direct_chunk((start, 0, 0))
-        # At most one chunk is decompressed, even if the stored bytes hold more.
-        inflater = isal_zlib.decompressobj()
-        content = inflater.decompress(stored, size + 1)
-        if skipped or len(content) != size or not inflater.eof:
-            raise OSError(f"chunk of {len(stored)} bytes does not hold {size} bytes behind shuffle and deflate")
-        planes = np.frombuffer(content, np.uint8).reshape(4, -1)
+        planes = inflated(run[start] if start in run else self._stored(start), self._per_chunk * row_size)
         self._chunk = start, planes
         return planes
+
+    def _stored(self, start: int) -> bytes:
+        """Returns the stored bytes of the chunk whose first row is `start`."""
+        skipped, stored = self._data.id.read_direct_chunk((start, 0, 0))
+        if skipped:
+            raise OSError(f"chunk of {len(stored)} bytes skips a filter")
+        return bytes(stored)
+
+    def row_chunks(self, first: int, last: int) -> list[bytes]:
+        """Returns rows first to last - 1 as `write_hdf5` stores them in chunks of one row.
+
+        Rows in chunks of another kind are deflated anew. Raises BadFileError when stored bytes are damaged.
+        """
+        if not self._is_direct or self._per_chunk > 1:
+            return [deflated_row(row) for row in self[first:last]]
+        try:
+            return [self._stored(row) for row in range(first, last)]
+        except _READ_FAULTS as error:
+            if is_of_the_machine(error):
+                raise
+            raise BadFileError(self._name, f"rows from {first} cannot be read: {error}") from error
 
     def _run(self, starts: range) -> dict[int, memoryview]:
         """Returns the stored bytes of chunks that lie close together, by their first rows, from one read of the file.

@@ -1,22 +1,18 @@
 """Writes token rows to HDF5 as a stream (`hdf5_layout`)."""
 
 import math
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
-from isal import isal_zlib
 from numpy.typing import NDArray
 
+from resources.formats.hdf5.chunks import COMPRESSION_LEVEL, StoredBlock, deflated, rows_in_chunk, used_planes
 from resources.formats.hdf5.layout import RESERVED, Attribute, start_digest
 
-CHUNK_VALUES = 3 << 10
 CHUNKS_AT_ONCE = 64
-COMPRESSION_LEVEL = 1
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class WriteSummary:
 
 def write_hdf5(
     target: BinaryIO,
-    blocks: Iterable[NDArray[np.int32]],
+    blocks: Iterable[NDArray[np.int32] | StoredBlock],
     attributes: Mapping[str, Attribute],
     *,
     features: Sequence[str],
@@ -41,10 +37,11 @@ def write_hdf5(
     """Writes blocks (rows, len(features), sequence_length) one after another as dataset `data`.
 
     `target` is a seekable binary file open for reading and writing; it is flushed and stays open. Memory holds one
-    block and one chunk; by default a chunk has as many rows as fit in 12 KiB, at least one. Without blocks the dataset
-    has 0 rows. The file gets `attributes`, the row count `n_examples`, `features`, the `content_digest`, and the
-    `recipe`, which the digest does not cover. Equal input gives equal rows and attributes, for any cut into blocks, but
-    not always equal bytes: isal sometimes finds other matches for the same input (intel/isa-l issue 140).
+    block and one chunk; by default a chunk has as many rows as fit in 12 KiB, at least one. Where a chunk has one row,
+    those of a `StoredBlock` are copied. Without blocks the dataset has 0 rows. The file gets `attributes`, the row
+    count `n_examples`, `features`, the `content_digest`, and the `recipe`, which the digest does not cover. Equal input
+    gives equal rows and attributes, for any cut into blocks, but not always equal bytes: isal sometimes finds other
+    matches for the same input (intel/isa-l issue 140).
 
     Raises ValueError for a block of another shape or dtype and for an attribute with a reserved name.
     """
@@ -57,7 +54,7 @@ def write_hdf5(
             "data",
             shape=(0, *row_shape),
             maxshape=(None, *row_shape),
-            chunks=(rows_per_chunk or max(1, CHUNK_VALUES // math.prod(row_shape)), *row_shape),
+            chunks=(rows_per_chunk or rows_in_chunk(row_shape), *row_shape),
             dtype="<i4",
             shuffle=True,
             compression="gzip",
@@ -65,12 +62,16 @@ def write_hdf5(
             track_times=False,
         )
         chunks = _ChunkWriter(data)
-        for block in blocks:
+        for given in blocks:
+            block = given.rows if isinstance(given, StoredBlock) else given
             if block.shape[1:] != row_shape or block.dtype != np.int32:
                 raise ValueError(f"received a block {block.dtype} {block.shape}; valid: int32 (rows, {row_shape})")
             values = np.ascontiguousarray(block).reshape(-1)
             digest.update(values.data)
-            chunks.add(values)
+            if isinstance(given, StoredBlock) and chunks.is_row_each:
+                chunks.copy(given.chunks)
+            else:
+                chunks.add(values)
         rows = chunks.finish()
         content_digest = digest.hexdigest()
         own: dict[str, Any] = {
@@ -99,6 +100,16 @@ class _ChunkWriter:
         self._rows = 0  # in the chunks written
         self._extent = 0  # rows that the dataset has room for
 
+    @property
+    def is_row_each(self) -> bool:
+        """Whether a chunk is one row."""
+        return bool(self._planes.shape[1] == self._row_size)
+
+    def copy(self, chunks: Iterable[bytes]) -> None:
+        """Adds chunks of one row each as they are stored."""
+        for stored in chunks:
+            self._put(stored, 1)
+
     def add(self, values: NDArray[np.int32]) -> None:
         """Adds whole rows, as flat values."""
         from resources.formats.kernels.planes import split_planes
@@ -120,30 +131,15 @@ class _ChunkWriter:
         return self._rows
 
     def _write(self) -> None:
+        stored = deflated(self._planes, used_planes(self._bits))
+        rows = self._filled // self._row_size
+        self._filled = self._bits = 0
+        self._put(stored, rows)
+
+    def _put(self, stored: bytes, rows: int) -> None:
         first = self._rows
-        self._rows += self._filled // self._row_size
-        self._filled = 0
+        self._rows += rows
         if self._rows > self._extent:  # Making room for many chunks takes HDF5 no longer than for one.
             self._extent = first + CHUNKS_AT_ONCE * (self._planes.shape[1] // self._row_size)
             self._data.set_extent((self._extent, *self._row_shape))
-        used = -(-self._bits.bit_length() // 8)
-        self._bits = 0
-        self._data.write_direct_chunk((first, 0, 0), _deflated(self._planes, used))
-
-
-def _deflated(planes: NDArray[np.uint8], used: int) -> bytes:
-    """Returns the planes, of which all from number `used` on are zero, as one zlib stream.
-
-    Like most compressors, isal encodes a run of zeros as a copy from one byte back. Inflaters then copy byte by byte,
-    which takes half the time of a row. So the zeros at the end are deflated in another way.
-    """
-    stream = isal_zlib.compressobj(COMPRESSION_LEVEL)
-    content = stream.compress(planes[:used].data) + stream.flush(isal_zlib.Z_SYNC_FLUSH)
-    return content + _deflated_zeros(planes[used:].size) + isal_zlib.adler32(planes.data).to_bytes(4, "big")
-
-
-@lru_cache(maxsize=16)
-def _deflated_zeros(size: int) -> bytes:
-    """Returns the end of a raw deflate stream: zeros that are copied 258 at once, as zlib does at its first level."""
-    stream = zlib.compressobj(1, wbits=-zlib.MAX_WBITS)
-    return stream.compress(bytes(size)) + stream.flush()
+        self._data.write_direct_chunk((first, 0, 0), stored)

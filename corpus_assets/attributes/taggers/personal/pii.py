@@ -3,6 +3,7 @@
 from corpus_assets.attributes.personal.emails import emails
 from corpus_assets.attributes.personal.ip_addresses import ip_addresses
 from corpus_assets.attributes.personal.phones import phones
+from corpus_assets.attributes.personal.signs import signs
 from corpus_assets.attributes.personal.spans import apart
 from corpus_assets.attributes.taggers.personal import pii_of_dolma
 from corpus_assets.attributes.taggers.personal.pii_of_dolma import ADDRESS, EMAIL, NO_TEXT, PHONE
@@ -13,9 +14,9 @@ from resources.formats.attributes import Span
 
 def _found(text: Text) -> dict[str, list[Span]]:
     """Returns the spans by kind; they overlap only if an IP address is the domain of an e-mail address."""
-    string = text.string
-    mail, network = list(emails(string)), list(ip_addresses(string))
-    numbers = apart(apart(phones(string), mail), network)
+    string, near = text.string, text.once(signs)
+    mail, network = list(emails(string)), list(ip_addresses(string, near))
+    numbers = apart(apart(phones(string, near.numbers), mail), network)
     spans = {EMAIL: mail, PHONE: numbers, ADDRESS: network}
     found = {kind: [(start, end, 1.0) for start, end in of_kind] for kind, of_kind in spans.items()}
     return {kind: of_kind for kind, of_kind in found.items() if of_kind}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from corpus_assets.attributes.characters import character_flags, codes
-from corpus_assets.attributes.units import Positions, marked, words
+from corpus_assets.attributes.units import Positions, words
 from resources.documents.tagger import Spans, Text
 from resources.formats.attributes import Span
 
@@ -27,7 +27,7 @@ def _phones(text: Text, by_paragraph: bool) -> list[Span]:
 
 
 def _found(starts: Positions, ends: Positions) -> list[Span]:
-    return marked(starts, ends)
+    return [(start, end, 1.0) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 def _emails(text: Text, start: int, stop: int) -> Iterator[tuple[int, int, str]]:

@@ -1,0 +1,1 @@
+"""Repetitions in a text as kernels: equal stretches, where units may be, the units, and the matches."""
