@@ -78,9 +78,17 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) else "not measured" if value is None else str(value)
 
 
+_OF_STAGES = (
+    "small_text_mb",
+    "text_mb",
+    "corpus",
+    *(f"{name}_alone_ms" for name in ("gunzip", "gzip", "unzstd", "zstd")),
+)
+
+
 def _stages(quick: bool) -> dict[str, Any]:
     found = stages.measure(stages.QUICK_MEGABYTES if quick else stages.MEGABYTES)
-    return {**{key: found[key] for key in ("small_text_mb", "text_mb", "corpus")}, "stages": stage_table(found)}
+    return {**{key: found[key] for key in _OF_STAGES}, "stages": stage_table(found)}
 
 
 def _quality(quick: bool) -> dict[str, Any]:
