@@ -116,7 +116,7 @@ class HDF5Rows:
     def row_chunks(self, first: int, last: int) -> list[bytes]:
         """Returns rows first to last - 1 as `write_hdf5` stores them in chunks of one row.
 
-        Rows in chunks of another kind are deflated anew. Raises BadFileError when stored bytes are damaged.
+        Rows in chunks of another kind are deflated again. Raises `BadFileError` if stored bytes are damaged.
         """
         if not self._is_direct or self._per_chunk > 1:
             return [deflated_row(row) for row in self[first:last]]
