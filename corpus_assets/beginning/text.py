@@ -63,6 +63,7 @@ def text_of(plan: Plan) -> str:
     lines.blank()
     lines.pair("storage", None)
     lines.pair("root", plan.root, 2)
+    _copies(lines, plan.look)
     _not_read(lines, plan.look)
     return lines.text()
 
@@ -181,6 +182,15 @@ def _datasets(lines: Lines, entries: Sequence[Entry]) -> None:
     for entry in entries:
         lines.notes(entry.notes, 2)
         lines.entry(entry.values, 4, commented=not entry.is_ready)
+
+
+def _copies(lines: Lines, look: Look) -> None:
+    if look.copies:
+        lines.blank()
+        lines.note("Read more than once, as these files have the same bytes; keep one of each:")
+        lines.notes(f"- {_some(paths)}" for paths in look.copies[:_MOST_NAMED])
+        if len(look.copies) > _MOST_NAMED:
+            lines.note(f"- and {len(look.copies) - _MOST_NAMED:,} more")
 
 
 def _not_read(lines: Lines, look: Look) -> None:

@@ -201,7 +201,11 @@ def _by_piece(look: Look, made: Partition, sought: Sought, first: int) -> Iterat
     tables_too = sought.id is not None or sought.digest is not None or sought.id_piece is not None
     known = set(_by_tables(look, made, sought)) if tables_too else None
     likely = likely_rows(look, made, piece)
+    stored = _as_stored(sought.piece)
     for start, block in _blocks(made, first, likely):
+        if stored not in block:
+            yield start + block.count(b"\n") - 1, None
+            continue
         texts = document_texts(block)
         bounds, last = texts.bounds.tolist(), -1
         characters = texts.characters.tobytes()
@@ -215,6 +219,14 @@ def _by_piece(look: Look, made: Partition, sought: Sought, first: int) -> Iterat
                 place = bounds[row + 1] - 1
             place = characters.find(piece, place + 1)
         yield start + len(bounds) - 2, None
+
+
+def _as_stored(piece: str) -> bytes:
+    """Returns a piece of a text as lines have it, in which each character has one spelling."""
+    try:
+        return msgspec.json.encode(piece)[1:-1]
+    except UnicodeEncodeError:  # A half of a pair, which no text has.
+        return b"\n"
 
 
 def url_keys(look: Look) -> list[str]:

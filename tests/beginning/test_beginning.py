@@ -42,6 +42,23 @@ def test_a_folder_of_one_shape_is_a_source(tmp_path: Path) -> None:
     assert sources(config) == {"web": ("web", "**/*", "text")}
 
 
+def test_copies_of_a_file_are_remarked_on(tmp_path: Path) -> None:
+    first = write_jsonl(tmp_path / "raw/web/part.jsonl", rows(5))
+    copy = tmp_path / "raw/old/part (copy).jsonl"
+    copy.parent.mkdir()
+    copy.write_bytes(first.read_bytes())
+    other = write_jsonl(tmp_path / "raw/web/other.jsonl", list(reversed(rows(5))))
+    assert other.stat().st_size == first.stat().st_size
+    output = tmp_path / "out/corpus.yaml"
+    begun(tmp_path / "raw", output)
+    said = output.read_text(encoding="utf-8")
+    assert "Read more than once" in said
+    assert "- old/part (copy).jsonl, web/part.jsonl\n" in said
+    copy.unlink()
+    begun(tmp_path / "raw", output, "--force")
+    assert "Read more than once" not in output.read_text(encoding="utf-8")
+
+
 def test_folders_with_names_are_sources_of_their_own(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "raw/books/a.jsonl", rows(5))
     write_jsonl(tmp_path / "raw/web/deep/b.jsonl", rows(5))

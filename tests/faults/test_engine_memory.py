@@ -33,7 +33,8 @@ def sample(folder: Path) -> list[dict[str, Any]]:
 
 def shared_data(_: Path) -> list[dict[str, Any]]:
     """Real texts, and files that are meant to break readers."""
-    from benchmarks.dedup_real import LABELLED, SOURCES
+    from benchmarks.dedup_pairs import LABELLED
+    from benchmarks.dedup_real import SOURCES
 
     hostile = SHARED / "data" / "hostile"
     if not LABELLED.is_dir() or not hostile.is_dir():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from corpus_assets.beginning.looking.contents import UnreadError
+from corpus_assets.beginning.looking.copies import copies_in
 from corpus_assets.beginning.looking.families import KEPT, Family, families_of
 from corpus_assets.beginning.looking.places import ALL, Left, Place
 from corpus_assets.beginning.looking.readings import Reading, id_key, reading_of, why_none
@@ -78,12 +79,17 @@ class Looked:
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen of a place. sampled: how many files were read. left: what was left out of the listing."""
+    """What was seen of a place.
+
+    sampled: how many files were read. left: what was left out of the listing. copies: files with the same bytes, a list
+    for each content, among those that may be looked at on this machine.
+    """
 
     place: Place
     families: Sequence[Looked]
     sampled: int
     left: Left
+    copies: Sequence[Sequence[str]] = ()
 
     @property
     def files(self) -> int:
@@ -115,7 +121,9 @@ def look_at(place: Place, most_files: int | None = None, say: Callable[[int, int
         seen += _seen(place, [family for family in beside if _may_be_data(family)], most_files, say)
         seen += [_passed_over(family) for family in beside if not _may_be_data(family)]
     sampled = sum(len(looked.samples) + len(looked.bad) for looked in seen if not looked.is_beside)
-    return Look(place, sorted(seen, key=lambda one: (one.family.folder, one.family.glob)), sampled, left)
+    families = [one.family for one in seen if one.shape is not None] if place.is_local else []
+    copies = copies_in(place.opened(), (file for family in families for file in family.samples))
+    return Look(place, sorted(seen, key=lambda one: (one.family.folder, one.family.glob)), sampled, left, copies)
 
 
 def _is_beside(family: Family) -> bool:
