@@ -40,8 +40,8 @@ that is trained on the texts. {real_absent}
 
 MB are 10^6 bytes of the pages and source files. CPU seconds are those of all processes. `peak memory` is the largest
 sum of the memory of all processes at one time (PSS), the driver included; `memory share` is that over `engine.memory`,
-4 GiB. `disk` is the whole store. `of a third` is the same over a third of the bytes. `growth` is CPU seconds over those
-of a third, over bytes over those of a third: over 1 is slower than linear.
+4 GiB. `disk` is the whole store. `of a third` is the same over about a third of the bytes. `growth` is CPU seconds over
+those of a third, over bytes over those of a third: over 1 is slower than linear.
 
 {real}
 
@@ -49,10 +49,9 @@ of a third, over bytes over those of a third: over 1 is slower than linear.
 
 {real_stages}
 
-Other tools on a sample of the normalized texts, in the same run: MB of text per CPU-second. Ours are the jobs of
-our stages, reading and writing included, five taggers in one pass; so are datatrove's Gopher, C4 and PII blocks and its
-four MinHash blocks, with the start of the process. Of dolma it is four taggers alone, without CLD2, reading and
-writing.
+Other tools on a sample of the normalized texts, in the same run: MB of text per CPU-second. Ours are the jobs of our
+stages, reading and writing included, five taggers in one pass; datatrove's are its Gopher, C4 and PII blocks and its
+four MinHash blocks, reading and writing included. Of dolma it is four taggers alone, without CLD2.
 
 {real_peers}
 

