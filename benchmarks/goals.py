@@ -24,11 +24,21 @@ class Goal(NamedTuple):
 
 
 GOALS = (
-    Goal("stages", "pipeline, MB per CPU-second", 20, True, "raw text to clean train"),
-    Goal("stages", "minhashes, MB per CPU-second", 70, True, "with reading"),
+    Goal("stages", "pipeline, MB per CPU-second", 40, True, "raw text to clean train"),
+    Goal("stages", "normalized_documents, MB per CPU-second", 140, True),
+    Goal("stages", "minhashes, MB per CPU-second", 200, True, "with reading"),
+    Goal("stages", "mix_and_splits, ms per MB", 8),
+    Goal("stages", "train_tokens, MB per CPU-second", 90, True, "text to packed HDF5 with shuffle"),
     Goal("real", "mb per cpu s", 10.7, True, "all stages and outputs; 3.2 GB in 300 CPU-seconds"),
     Goal("real", "memory share", 1, False, "peak memory of all processes over engine.memory"),
     Goal("real", "largest growth of a stage", 1, False, "over 1 is slower than linear"),
+    Goal("taggers", "real five mb per cpu s", 25, True, "Gopher, C4, PII, length and CLD2 in one entry, real text"),
+    Goal("taggers", "five together mb per cpu s", 30, True, "Gopher, C4, PII, length and repetitions"),
+    Goal("taggers", "ratio c4 v2 vs dolma", 20, True),
+    Goal("taggers", "ratio pii regex with counts fast v2 vs dolma", 15, True),
+    Goal("warc", "warc over extractor", 1.1, False, "CPU of WARC to documents over that of the extractor alone"),
+    Goal("tokenize", "text to hdf5 mb per cpu s", 90, True, "rows in input order"),
+    Goal("tokenize", "code to shuffled hdf5 mb per cpu s", 40, True, "documents to shuffled rows, two stages"),
     Goal("dedup_quality", "default recall", 0.995, True),
     Goal("dedup_quality", "default precision", 0.99, True),
     Goal("dedup_quality", "removed below threshold", 0.005),

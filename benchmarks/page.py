@@ -20,9 +20,15 @@ another machine. What a corpus of yours will cost: `corpus estimate` ([before-a-
 separate process. Two sizes separate the cost of one more MB of text (ms per MB, and its inverse) from the fixed cost:
 imports, compiled kernels, partitions with hardly any rows. A stage of a few seconds runs three times, and the fastest
 run counts. All figures are over the text of the whole corpus, so they add up; `pipeline` is raw to decontaminated
-train.
+train, `mix_and_splits` the two passes of the mix, train and decontaminated train.
 
 {stages}
+
+Every stage is stored. The codecs alone take, in ms per MB of text: gzip {gunzip_alone_ms} to decompress and
+{gzip_alone_ms} to compress, zstd {unzstd_alone_ms} and {zstd_alone_ms}. On the way to clean train a text is
+decompressed from gzip four times (normalized_documents, minhashes, mixed_pass1, train) and compressed twice, and once
+both ways with zstd; decontaminated_train copies what it does not change. That is most of the mix and the splits, and
+what stands in the way of their goal.
 
 ## Real text
 
@@ -60,8 +66,10 @@ Figures with `ascii` are for ASCII texts only; the others are for all texts.
 ## Taggers
 
 `python -m benchmarks.taggers`: everything between a text and its row of attributes, each tagger alone, and
-`five together` (Gopher, C4, PII, length, repetitions) in one pass. `ratio` is its speed over that of the same tagger of
-dolma 1.2.1 on an even sample of the same texts, without dolma's reading and writing.
+`five together` (Gopher, C4, PII, length, repetitions) in one pass. `real five` is Gopher, C4, PII, length and the
+language by CLD2 (extra `cld2`) in one pass over the texts of the shared data, where they lie beside the checkout, and
+`real cld2` its last tagger alone, most of which is the library. `ratio` is the speed of a tagger over that of the same
+tagger of dolma 1.2.1 on an even sample of the same texts, without dolma's reading and writing.
 
 {taggers}
 
@@ -118,8 +126,9 @@ Other ways to check the same candidates, with their bytes per document (`--check
 ## Token datasets
 
 `python -m benchmarks.tokenize`: `text to hdf5` is everything from `jsonl.gz` to packed, deflated HDF5 of 2,048 tokens a
-row, compared with the same rows made with `tokenizers` and h5py's own gzip. `tokenize` is tokenization alone, compared
-with `tokenizers.encode_batch` and tiktoken on a twelfth of the same texts. `fim` is text to rows with fill in the
+row, compared with the same rows made with `tokenizers` and h5py's own gzip. `code to shuffled hdf5` is both stages of a
+shuffled dataset over Python files of this machine, fixed cost apart. `tokenize` is tokenization alone, compared with
+`tokenizers.encode_batch` and tiktoken on a twelfth of the texts. `fim` is text to rows with fill in the
 middle, by document and by row. `vsl` packs whole documents with best fit.
 
 {tokenize}
@@ -244,6 +253,14 @@ file is read twice.
 streams, from memory to documents. Two sizes separate the rate from the fixed cost. A `ratio` is over gzip.
 
 {packings}
+
+## Web crawls
+
+`python -m benchmarks.warc` reads web pages in a WARC file, with a gzip member per response, from memory to documents
+with resiliparse, and gives the same pages to resiliparse alone: MB of HTML per CPU-second. `warc over extractor` is the
+cost of documents over that of the extractor.
+
+{warc}
 
 ## The driver
 

@@ -48,6 +48,7 @@ from benchmarks import (
     taggers,
     text_index,
     tokenize,
+    warc,
     worker_memory,
 )
 from benchmarks.page import PAGE
@@ -77,9 +78,17 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) else "not measured" if value is None else str(value)
 
 
+_OF_STAGES = (
+    "small_text_mb",
+    "text_mb",
+    "corpus",
+    *(f"{name}_alone_ms" for name in ("gunzip", "gzip", "unzstd", "zstd")),
+)
+
+
 def _stages(quick: bool) -> dict[str, Any]:
     found = stages.measure(stages.QUICK_MEGABYTES if quick else stages.MEGABYTES)
-    return {**{key: found[key] for key in ("small_text_mb", "text_mb", "corpus")}, "stages": stage_table(found)}
+    return {**{key: found[key] for key in _OF_STAGES}, "stages": stage_table(found)}
 
 
 def _quality(quick: bool) -> dict[str, Any]:
@@ -156,6 +165,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "packings": lambda quick: {
         "packings": table(packings.measure(packings.QUICK_MEGABYTES if quick else packings.MEGABYTES))
     },
+    "warc": lambda quick: {"warc": table(warc.measure(quick))},
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "event_log": lambda quick: {

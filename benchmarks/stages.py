@@ -8,33 +8,47 @@ that is the fixed cost (the intercept): imports, compiled kernels, and the time 
 stage of few seconds runs over these two several times, of which the least counts. `pipeline` is raw to decontaminated
 train.
 
+`mix_and_splits` is the two passes of the mix, train and decontaminated train. `gunzip`, `gzip`, `unzstd` and `zstd` are
+what the libraries alone take to decompress and compress the corpus as the stages do, in blocks of `MEMBER_BYTES`.
+
 Keys of a stage: `_ms_per_mb`, `_fixed_cpu_s`, `_mb_per_cpu_s` (1000 / ms per MB), `_peak_rss_mb`.
 """
 
 import argparse
+import gzip
 import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+import zstandard
+from isal import isal_zlib
 
 from benchmarks.corpora import write_corpus
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
 from resources.errors import CorpusError
+from resources.formats.documents import decode_document
+from resources.formats.jsonl.lines import MEMBER_BYTES
+from resources.formats.jsonl.members import GZIP_LEVEL
 from resources.kernels.compiling import compile_now
 from resources.stage.declaration import kernels_of
 
 LAST_OF_PIPELINE = "decontaminated_train"
+MIX_AND_SPLITS = ("mixed_pass1", "mixed_pass2", "train", "decontaminated_train")
+CODEC_TURNS = 5
 MEGABYTES, QUICK_MEGABYTES = (32, 2048), (4, 24)
 """Of the small corpora and of the large one, in which a stage of the whole corpus takes long enough to be measured."""
 
 LOADED_LATE = {"components": ("networkit",)}
 """Libraries that a stage loads for what only larger corpora have: here a cluster that is suspiciously large."""
+_GZIP = 31
 SHORT_S, TURNS = 3.0, 3
 """A stage of fewer CPU seconds is run so often: where it finds its memory and its files decides what they are."""
 
@@ -97,7 +111,34 @@ def measure(sizes: tuple[int, int]) -> dict[str, Any]:
             command = [sys.executable, "-m", "benchmarks.stages", "--stage", stage.name, "--config", *configs]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             costs[stage.name] = json.loads(done.stdout)
-    return figures_of(costs) | {"corpus": made[0][1]}
+        codecs = codec_costs(Path(folder) / "a")
+    return figures_of(costs) | codecs | {"corpus": made[0][1]}
+
+
+def codec_costs(corpus: Path) -> dict[str, float]:
+    """CPU milliseconds per MB of text of the codecs alone, over all raw files of a corpus."""
+    rows = b"".join(gzip.decompress(path.read_bytes()) for path in sorted((corpus / "raw").rglob("*.jsonl.gz")))
+    megabytes = sum(len(decode_document(line).text.encode()) for line in BytesIO(rows)) / 1e6
+    blocks = [rows[start : start + MEMBER_BYTES] for start in range(0, len(rows), MEMBER_BYTES)]
+    packed = [isal_zlib.compress(block, GZIP_LEVEL, _GZIP) for block in blocks]
+    deflate, inflate = zstandard.ZstdCompressor(level=1).compress, zstandard.ZstdDecompressor().decompress
+    framed = [deflate(block) for block in blocks]
+    calls: dict[str, Callable[[], object]] = {
+        "gunzip": lambda: [isal_zlib.decompress(block, _GZIP) for block in packed],
+        "gzip": lambda: [isal_zlib.compress(block, GZIP_LEVEL, _GZIP) for block in blocks],
+        "unzstd": lambda: [inflate(block) for block in framed],
+        "zstd": lambda: [deflate(block) for block in blocks],
+    }
+    return {
+        f"{name}_alone_ms": round(1000 * min(_seconds(call) for _ in range(CODEC_TURNS)) / megabytes, 2)
+        for name, call in calls.items()
+    }
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    started = time.process_time()
+    call()
+    return time.process_time() - started
 
 
 def figures_of(costs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
@@ -116,6 +157,11 @@ def figures_of(costs: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, An
     names = list(costs)
     names = names[: names.index(LAST_OF_PIPELINE) + 1]
     figures |= _described("pipeline", sum(slopes[name] for name in names), sum(fixed[name] for name in names))
+    together = [name for name in MIX_AND_SPLITS if name in costs]
+    figures |= _described(
+        "mix_and_splits", sum(slopes[name] for name in together), sum(fixed[name] for name in together)
+    )
+    figures["mix_and_splits_peak_rss_mb"] = max(figures[f"{name}_peak_rss_mb"] for name in together)
     figures["pipeline_peak_rss_mb"] = max(figures[f"{name}_peak_rss_mb"] for name in names)
     return figures
 

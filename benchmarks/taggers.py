@@ -1,7 +1,8 @@
 """Taggers in MB of text per CPU-second on one core: `python -m benchmarks.taggers [--quick] [--json] [--dolma PYTHON]`.
 
 Everything between a text and its row of attributes counts: the tagger, its rounding, and the encoded line. Each is
-measured alone, and the five that everybody runs together once more in one pass. Beside them dolma 1.2.1 on an even
+measured alone, and the five that everybody runs together once more in one pass. Five with the language of a text (extra
+`cld2`) run over the texts of the shared data, where they lie beside the checkout. Beside them dolma 1.2.1 on an even
 sample of the same texts, without its reading and writing: by the Python that `--dolma` names, else in an environment of
 its own, which is made if it can be installed.
 """
@@ -10,18 +11,25 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from benchmarks.dedup_pairs import LABELLED
+from benchmarks.dedup_real import QUICK_SOURCES, SOURCES, write_config
 from benchmarks.minhash import load_texts
 from benchmarks.peers.environment import python_of
 from benchmarks.peers.process import AbsentError, run
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.attributes.tagging import Named, attributes_of
+from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
 from resources.formats.attributes import attribute_line
 from resources.formats.documents import Document
+from resources.stage.partition import Partition
 
 ALONE = (
     "gopher_v2",
@@ -34,6 +42,8 @@ ALONE = (
     "bytes_length_v1",
 )
 TOGETHER = ("gopher_v2", "c4_v2", "pii_regex_with_counts_fast_v2", "char_length_v1", "repetitions_v1")
+CLD2 = "cld2_en_doc_v2"
+REAL = ("gopher_v2", "c4_v2", "pii_regex_with_counts_fast_v2", "char_length_v1", CLD2)
 MEGABYTES, QUICK_MEGABYTES = 48, 8
 SAMPLE, QUICK_SAMPLE = 400_000, 100_000
 ROUNDS = 3
@@ -60,6 +70,36 @@ def figures_of(texts: Sequence[str]) -> dict[str, float]:
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     figures = {f"{name}_mb_per_cpu_s": megabytes / seconds_of([name], documents) for name in ALONE}
     return {**figures, "five_together_mb_per_cpu_s": megabytes / seconds_of(TOGETHER, documents)}
+
+
+def real_figures(quick: bool) -> dict[str, float]:
+    """MB of real text per CPU-second of five taggers together, and of CLD2 alone; nothing without texts or library."""
+    if not LABELLED.is_dir() or not find_spec("pycld2"):
+        print("the shared data or the extra cld2 is absent: no figures of real text", file=sys.stderr)
+        return {}
+    documents = real_documents(SOURCES[:QUICK_SOURCES] if quick else SOURCES)
+    megabytes = sum(len(document.text.encode()) for document in documents) / 1e6
+    return {
+        "real_text_mb": megabytes,
+        "real_five_mb_per_cpu_s": megabytes / seconds_of(REAL, documents),
+        "real_cld2_mb_per_cpu_s": megabytes / seconds_of([CLD2], documents),
+    }
+
+
+def real_documents(sources: list[dict[str, str]]) -> list[Document]:
+    """The normalized documents of sources of the shared data."""
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Corpus.open(write_config(Path(folder), sources))
+        for name in ("inventory", "raw_source", "normalized_documents"):
+            step = Step(corpus, corpus.graph[name])
+            step.run()
+            assert not step.failures(), step.failures()
+        records = corpus.ledger.records("normalized_documents")
+        return [
+            document
+            for _, record in sorted(records.items())
+            for document in Partition(corpus.storage, record).documents()
+        ]
 
 
 def sample(texts: Sequence[str], size: int) -> list[str]:
@@ -98,7 +138,7 @@ def measure(quick: bool, dolma: str | None = None) -> dict[str, Any]:
     dolma: a Python that has it.
     """
     texts, kind = load_texts(QUICK_MEGABYTES if quick else MEGABYTES)
-    figures = figures_of(texts)
+    figures = {**figures_of(texts), **real_figures(quick)}
     try:
         theirs = measure_dolma(dolma_python(dolma), sample(texts, QUICK_SAMPLE if quick else SAMPLE))
         figures |= ratios(figures, theirs)

@@ -1,9 +1,10 @@
 """Text to token shards in MB of text per CPU-second: `python -m benchmarks.tokenize [--quick] [--json]`.
 
-Five questions on one core, contenders in turns, the best of their rounds counts:
+Six questions on one core, contenders in turns, the best of their rounds counts:
 - the whole step, `jsonl.gz` to packed, deflated HDF5, beside the same rows through `tokenizers` and h5py's own gzip;
 - the tokenization step alone beside `tokenizers.encode_batch` and tiktoken, ids compared token by token;
 - fill in the middle, from texts to rows, by document and by row;
+- the stages of a shuffled dataset over source code, as `benchmarks.stages` measures them, fixed cost apart;
 - how full best-fit packing leaves the rows on these documents;
 - what the layout of the HDF5 file costs: a single random row through plain h5py, all rows in order, and the size,
   beside Cerebras' layout (one row a chunk, gzip level 4) and chunks of 384 KiB.
@@ -29,6 +30,7 @@ import tiktoken
 from numpy.typing import NDArray
 from tokenizers import Tokenizer as Library
 
+from benchmarks.code_rows import shuffled_rate
 from benchmarks.hdf5_layouts import layouts
 from benchmarks.minhash import load_texts
 from benchmarks.turns import best
@@ -59,6 +61,7 @@ LENGTH = 2048
 WINDOWS = LMDataset(name="measured", sequence_length=LENGTH)
 PACKED = VSLDataset(name="measured", mode="lm_vsl", sequence_length=LENGTH)
 MEGABYTES, QUICK_MEGABYTES = 64, 8
+CODE_MEGABYTES, QUICK_CODE_MEGABYTES = 160, 16
 SLOW_SHARE, QUICK_SLOW_SHARE = 12, 4
 BATCH = 1 << 20
 ROUNDS = 3
@@ -200,6 +203,7 @@ def measure(quick: bool, given: str | None = None) -> dict[str, Any]:
             1 if quick else ROUNDS,
         )
         blocks = lm_rows(encode_texts(texts, fast, WINDOWS, Statistics()), WINDOWS, reference.eos_id, reference.pad_id)
+        code = shuffled_rate(Path(folder), definition, QUICK_CODE_MEGABYTES if quick else CODE_MEGABYTES, END)
         layout = layouts(np.concatenate(list(blocks)), Path(folder), ROUNDS)
     ours_whole, plain_whole = megabytes(texts) / steps["ours"], megabytes(few) / steps["plain"]
     fill, per_row = vsl_fill(fast, texts)
@@ -210,6 +214,7 @@ def measure(quick: bool, given: str | None = None) -> dict[str, Any]:
         "backend": fast.report()["backend"],
         "text_to_hdf5_mb_per_cpu_s": round(ours_whole, 1),
         "text_to_hdf5_ratio_vs_tokenizers_and_h5py": round(ours_whole / plain_whole, 1),
+        **code,
         "tokenize_mb_per_cpu_s": round(rate["ours"], 1),
         "tokenizers_mb_per_cpu_s": round(rate["tokenizers"], 2),
         "tiktoken_mb_per_cpu_s": round(rate["tiktoken"], 2),

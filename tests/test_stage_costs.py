@@ -27,11 +27,16 @@ def test_slope_and_intercept_are_told_apart_and_add_up() -> None:
     figures = figures_of(
         {
             "normalized_documents": run(0.5, 0.25, 20.0),
-            "decontaminated_train": run(0.0, 0.125, 5.0),
+            "mixed_pass2": run(0.0, 0.0, 2.5),
+            "decontaminated_train": run(0.0, 0.125, 2.5),
             "train_tokens": run(9.0, 9.0, 900.0),
         }
     )
-    assert names_of(figures) == ["normalized_documents", "decontaminated_train", "train_tokens", "pipeline"]
+    assert names_of(figures) == [
+        *("normalized_documents", "mixed_pass2", "decontaminated_train", "train_tokens"),
+        *("pipeline", "mix_and_splits"),
+    ]
+    assert figures["mix_and_splits_ms_per_mb"] == pytest.approx(5.0)
     assert figures["normalized_documents_ms_per_mb"] == pytest.approx(20.0)
     assert figures["normalized_documents_fixed_cpu_s"] == pytest.approx(0.75)
     assert figures["pipeline_ms_per_mb"] == pytest.approx(25.0)

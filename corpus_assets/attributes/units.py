@@ -57,7 +57,8 @@ def counted(starts: Positions, ends: Positions, counts: Positions) -> Counts:
     """Returns a span per unit, with a count."""
     from corpus_assets.attributes.kernels.encoding import encode_spans
 
-    return Counts(encode_spans(starts, ends, counts).tobytes(), len(starts), float(counts.sum()))
+    encoded = encode_spans(starts, ends, np.ascontiguousarray(counts))
+    return Counts(encoded.tobytes(), len(starts), float(counts.sum()))
 
 
 def marked(starts: Positions, ends: Positions) -> Counts:

@@ -10,6 +10,7 @@ from typing import Final
 HEADER_BYTES: Final = 1445
 """Bytes of a resource that the standard looks at."""
 
+REPLACEMENT: Final = "\ufffd"
 _MOST_CONTROLS: Final = 0.05
 _MOST_REPLACED: Final = 0.2
 """Shares of such characters from which on bytes are no text. Random bytes have 11 % of control characters."""
@@ -18,7 +19,9 @@ _FEW: Final = {True: 32, False: 4}
 
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """The standard's binary data bytes."""
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]+")
+_ASCII_CONTROLS: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
+_OTHER_CONTROLS: Final = re.compile(rb"\xc2[\x80-\x84\x86-\x9f]")
+"""U+0080 to U+009F without U+0085, which ends lines, in UTF-8."""
 _PRINTABLE: Final = re.compile(rb"[\t\n\r -~]")
 _MOSTLY: Final = 0.8
 _ENOUGH: Final = 64
@@ -92,8 +95,10 @@ _MAYBE: Final = (
 """Beginnings of files of a type that texts may have too; they count only with a binary byte nearby."""
 
 
-def _compiled(table: tuple[tuple[str, bytes], ...]) -> list[tuple[str, re.Pattern[bytes]]]:
-    return [(kind, re.compile(pattern, re.DOTALL)) for kind, pattern in table]
+def _compiled(table: tuple[tuple[str, bytes], ...]) -> tuple[list[str], re.Pattern[bytes]]:
+    """Returns the types of a table, and an expression with a group for each."""
+    kinds, patterns = zip(*table, strict=True)
+    return list(kinds), re.compile(b"|".join(b"(%b)" % pattern for pattern in patterns), re.DOTALL)
 
 
 _SIGNATURES: Final = {True: _compiled(_SURE), False: _compiled(_SURE + _MAYBE)}
@@ -105,9 +110,9 @@ def binary_kind(content: bytes) -> str | None:
     if content.startswith(_MARKS):
         return None
     head = content[:HEADER_BYTES]
-    for kind, pattern in _SIGNATURES[not _BINARY.search(head)]:
-        if pattern.match(head):
-            return kind
+    kinds, pattern = _SIGNATURES[not _BINARY.search(head)]
+    if found := pattern.match(head):
+        return kinds[(found.lastindex or 0) - 1]
     if is_mp4(content):
         return "video/mp4"
     if is_webm(head):
@@ -156,12 +161,14 @@ def controls(text: str, *, sound: bool = False) -> str | None:
 
     sound: whether the text was valid UTF-8.
     """
-    return _share(sum(len(run[0]) for run in _CONTROLS.finditer(text)), text, _MOST_CONTROLS, sound=sound)
+    content = text.encode("utf-8", "surrogatepass")
+    count = len(content) - len(content.translate(None, _ASCII_CONTROLS)) + len(_OTHER_CONTROLS.findall(content))
+    return _share(count, text, _MOST_CONTROLS, sound=sound)
 
 
 def replacements(text: str, *, sound: bool = False) -> str | None:
     """Returns in words the share of U+FFFD in a text, original or from decoding, if it is too large."""
-    return _share(text.count("\ufffd"), text, _MOST_REPLACED, sound=sound)
+    return _share(text.count(REPLACEMENT) if REPLACEMENT in text else 0, text, _MOST_REPLACED, sound=sound)
 
 
 def _share(count: int, text: str, most: float, *, sound: bool) -> str | None:

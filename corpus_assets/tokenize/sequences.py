@@ -52,7 +52,7 @@ def gathered(task: Task, build: DatasetBuild, source: str, file: int, files: int
     sequences_of_all = task.inputs(source)
     low, high = key_range(file, files)
     shape = (build.mode.layout.channels, build.length)
-    limit_rows = max(1, task.memory // 8 // (4 * math.prod(shape)))
+    limit_rows = max(1, task.memory // 4 // (4 * math.prod(shape)))
     keys = [rows.array(".keys.npy") for rows in sequences_of_all]
     blocks: Iterable[Block | StoredBlock]
     if rows_in_chunk(shape) == 1:

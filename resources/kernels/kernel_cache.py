@@ -26,7 +26,7 @@ from typing import Any, cast
 from numba.core import serialize
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from typing_extensions import override
 
 from resources.hashing import content_digest

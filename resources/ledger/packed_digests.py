@@ -94,9 +94,12 @@ class PackedDigests(Mapping[str, str]):
 
 def pack(digests: Mapping[str, str]) -> Mapping[str, str]:
     """Returns digests by name packed, if there are many, and each is 32 hex digits; else as they are."""
-    if len(digests) < _LEAST or isinstance(digests, PackedDigests) or not all(map(_is_digest, digests.values())):
+    if len(digests) < _LEAST or isinstance(digests, PackedDigests):
         return digests
-    return PackedDigests(tuple(digests), bytes.fromhex("".join(digests.values())))
+    together = "".join(digests.values())
+    if set(map(len, digests.values())) != {2 * _BYTES} or together.strip("0123456789abcdef"):
+        return digests
+    return PackedDigests(tuple(digests), bytes.fromhex(together))
 
 
 def digests_named(name: str, many: Iterable[Mapping[str, str]]) -> list[str]:
@@ -111,7 +114,3 @@ def digests_named(name: str, many: Iterable[Mapping[str, str]]) -> list[str]:
             names, place = digests._names, digests._names.place.get(name)
         found.append("" if place is None else digests._packed[place : place + _BYTES].hex())
     return found
-
-
-def _is_digest(text: str) -> bool:
-    return len(text) == 2 * _BYTES and not text.strip("0123456789abcdef")

@@ -1,16 +1,22 @@
 """Kernels equal the plain definitions, spans lie in the text, and taggers together give what each gives alone."""
 
+import re
+from operator import itemgetter
+
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Regex, pre_tokenizers
 
+from corpus_assets.attributes.personal.signs import signs
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.attributes.taggers.c4 import naughty_words
 from corpus_assets.attributes.taggers.personal.pii_of_dolma import EMAIL
 from corpus_assets.attributes.tagging import Named, attributes_of
+from corpus_assets.attributes.units import counted
 from resources.documents.tagger import Spans, Text
-from resources.formats.attributes import Span
+from resources.formats.attributes import Span, attribute_line
 from resources.formats.documents import Document
 from tests.attributes import oracles
 
@@ -74,6 +80,14 @@ def test_repetitions(text: str, times: int) -> None:
 @given(few("ab", 30), few("abc", 200), st.integers(2, 5))
 def test_repetitions_of_long_units(unit: str, between: str, times: int) -> None:
     text = f"{between}{unit * times}c{between * times}d {unit * times}{between}"
+    assert list(tagged("repetitions_v1", text).get("repetition", [])) == oracles.repetitions(text)
+
+
+@given(
+    few("abcdefg", 12), st.lists(st.sampled_from(["", " ", "\n", "\t"]), min_size=3, max_size=9), few("abcdefg \n", 90)
+)
+def test_repetitions_with_gaps(unit: str, gaps: list[str], between: str) -> None:
+    text = f"{between}{''.join(unit + gap for gap in gaps)}{unit}{between}"
     assert list(tagged("repetitions_v1", text).get("repetition", [])) == oracles.repetitions(text)
 
 
@@ -195,3 +209,32 @@ def test_the_share_of_what_was_found() -> None:
     of_dolma = tagger.dolma(text)
     ((start, end, _),) = of_dolma[EMAIL]
     assert whole(of_dolma, "doc_frac") == 1 + (end - start) / len(text.string)
+
+
+@settings(max_examples=400)
+@given(st.one_of(few("12 .()-/x\n\u2011\xa0", 60), few("019.x:aF\n", 40), few("+(3) ", 90)), st.integers(0, 9))
+@example("1.2.3.4", 0)
+@example("12 34 .... 56 7", 0)
+@example("1      234567", 0)
+def test_signs_are_where_the_expressions_match(text: str, more: int) -> None:
+    found = signs(Text(Document("a", text + "7" * more, "s")))
+    text += "7" * more
+    near = re.finditer(r"[0-9](?:[ .()\-/\xa0\u2010-\u2013]{0,5}[0-9]){6,}", text)
+    assert found.numbers == [match.span() for match in near]
+    assert found.dots == bool(re.search(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]", text))
+    assert found.colons == bool(re.search(r":[0-9A-Fa-f]{0,4}:", text))
+
+
+NUMBERS = st.integers(-(10**12), 10**12)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 10**9), NUMBERS), max_size=20))
+@example([(0, 9, 0), (9, 10, -10), (10, 100, 99)])
+def test_counts_are_in_a_row_as_spans_are(spans: list[tuple[int, int, int]]) -> None:
+    starts, ends, scores = np.array(spans, dtype=np.int64).reshape(-1, 3).T.copy()
+    held = counted(starts, ends, scores)
+    plain = [(start, end, float(score)) for start, end, score in spans]
+    assert held == plain
+    assert len(held) == len(plain)
+    assert held.total == sum(map(itemgetter(2), plain))
+    assert attribute_line("a", "s", {"k": held}) == attribute_line("a", "s", {"k": plain})

@@ -133,7 +133,7 @@ def test_taggers_call_what_they_name(name: str, kernels: dict[str, Any]) -> None
     elif "blingfire" in tagger.wheels:
         pytest.importorskip("blingfire", reason=f"the extra {tagger.extra} is not installed")
     held = dict.fromkeys(tagger.files, StandIn())
-    text = Text(Document("a", f"{prose(name)}\nb@c.de again b@c.de\n", "s"))
+    text = Text(Document("a", f"{prose(name)}\nb@c.de again b@c.de\n!!!!\n", "s"))
     assert called(kernels, lambda: tagger.tag(text, **held)) == set(of_taggers([name]))
     if (dolma := tagger.dolma) and not name.startswith("cc_re"):
         text = Text(Document("a", "\u0130 x@y.de", "s"))

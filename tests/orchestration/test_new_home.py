@@ -96,10 +96,10 @@ def test_a_home_that_cannot_be_used_is_a_warning(
 
 def test_the_scripts_of_a_database_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dagster would read those of all its databases again at each look at one of them."""
-    read: list[str | None] = []
+    read: list[str] = []
 
     def from_config(config: Config) -> ScriptDirectory:
-        read.append(config.config_file_name)
+        read.append(str(config.config_file_name))
         return given(config)
 
     given = migrations._read_from

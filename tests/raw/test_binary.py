@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import re
 import struct
 import zlib
 
@@ -10,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.raw.binary import binary_kind
+from corpus_assets.raw.binary import binary_kind, controls
 from corpus_assets.raw.rows.faults import PassedOver
 from resources.errors import BadFileError
 from resources.formats.documents import Document
@@ -197,3 +198,9 @@ def test_what_is_encoded_and_cannot_be_decoded_is_counted_as_that() -> None:
 @given(st.binary(max_size=40))
 def test_any_bytes_are_asked(content: bytes) -> None:
     binary_kind(content)
+
+
+@given(st.text(st.one_of(st.characters(max_codepoint=0x100), st.characters(), st.just("\ud800")), max_size=90))
+def test_control_characters_are_counted_one_by_one(text: str) -> None:
+    count = len(re.findall("[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]", text))
+    assert controls(text) == (f"{count / len(text):.0%}" if count > max(4, 0.05 * len(text)) else None)

@@ -16,7 +16,7 @@ def encode_spans(starts: NDArray[np.int64], ends: NDArray[np.int64], scores: NDA
     """Returns the JSON of spans whose scores are whole numbers."""
     last = score = 0
     for span in range(starts.size):
-        last, score = max(last, ends[span]), max(score, abs(scores[span]))
+        last, score = max(last, starts[span], ends[span]), max(score, abs(scores[span]))
     encoded = np.empty(room_for(starts.size, last, score), dtype=np.uint8)
     at = begin(encoded)
     for span in range(starts.size):

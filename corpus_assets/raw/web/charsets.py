@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from chardetng_py import EncodingDetector
 
+from corpus_assets.raw.binary import REPLACEMENT
 from corpus_assets.raw.web.encodings import decode, encoding_of
 from corpus_assets.raw.web.prescan import declared
 
@@ -28,8 +29,7 @@ _GUESSED: Final = 1 << 17
 _SHIFTS: Final = (b"\x1b$B", b"\x1b$@")
 """The escapes that begin Japanese text in ISO-2022-JP."""
 
-_REPLACEMENT: Final = "\ufffd"
-_HOLDS_REPLACEMENT: Final = frozenset({"utf-8", "utf-16le", "utf-16be", "utf-32-le", "utf-32-be", "gb18030", "gbk"})
+_HOLDSREPLACEMENT: Final = frozenset({"utf-8", "utf-16le", "utf-16be", "utf-32-le", "utf-32-be", "gb18030", "gbk"})
 
 
 class Read(NamedTuple):
@@ -85,8 +85,8 @@ def guess(content: bytes) -> str:
 
 def _read(content: bytes, encoding: str, *, guessed: bool = False) -> Read:
     text = decode(content, encoding)
-    replaced = text.count(_REPLACEMENT)
-    if replaced and encoding in _HOLDS_REPLACEMENT:
+    replaced = text.count(REPLACEMENT) if REPLACEMENT in text else 0  # To look for one is much faster.
+    if replaced and encoding in _HOLDSREPLACEMENT:
         replaced -= _own(content, encoding)
     return Read(text, encoding, guessed, max(replaced, 0))
 
@@ -94,4 +94,4 @@ def _read(content: bytes, encoding: str, *, guessed: bool = False) -> Read:
 def _own(content: bytes, encoding: str) -> int:
     """Returns the number of U+FFFD that the bytes themselves encode."""
     codec = {"utf-16le": "utf-16-le", "utf-16be": "utf-16-be", "gbk": "gb18030"}.get(encoding, encoding)
-    return content.decode(codec, "ignore").count(_REPLACEMENT)
+    return content.decode(codec, "ignore").count(REPLACEMENT)

@@ -19,7 +19,7 @@ MOST_NESTED: Final = 512
 """Depth at which browsers stop nesting. The libraries take quadratic time in the depth."""
 
 _MANY_TAGS: Final = 4096
-_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_TAG: Final = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*)")
 _ENDS_BY_ITSELF: Final = frozenset(
     (
         *("p", "li", "dt", "dd", "option", "optgroup", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup"),
@@ -64,11 +64,24 @@ def main_text(html: str, extract: Extract) -> str:
 def nesting(html: str) -> int:
     """Returns the approximate nesting depth of elements by their tags, without void elements."""
     depth = deepest = 0
-    for tag in _TAG.finditer(html):
-        if tag[2].lower() not in _ENDS_BY_ITSELF:
-            depth = max(depth - 1, 0) if tag[1] else depth + 1
+    steps: dict[str, int] = {}
+    for tag in _TAG.findall(html):
+        step = steps.get(tag)
+        if step is None:
+            step = steps[tag] = _step(tag)
+        if step > 0:
+            depth += 1
             deepest = max(deepest, depth)
+        elif step < 0 < depth:
+            depth -= 1
     return deepest
+
+
+def _step(tag: str) -> int:
+    """Returns what a tag adds to the depth. tag: a name, after `/` if it ends an element."""
+    if tag.lstrip("/").lower() in _ENDS_BY_ITSELF:
+        return 0
+    return -1 if tag.startswith("/") else 1
 
 
 def _resiliparse() -> Extract:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.hdf5.chunks import COMPRESSION_LEVEL, StoredBlock, deflated, rows_in_chunk, used_planes
+from resources.formats.hdf5.joined import JoinedWrites
 from resources.formats.hdf5.layout import RESERVED, Attribute, start_digest
 
 CHUNKS_AT_ONCE = 64
@@ -49,7 +50,8 @@ def write_hdf5(
         raise ValueError(f"attributes {sorted(reserved)} are set by the writer")
     row_shape = (len(features), sequence_length)
     digest = start_digest(attributes, features)
-    with h5py.File(target, "w", track_order=False) as file:
+    joined = JoinedWrites(target)
+    with h5py.File(joined, "w", track_order=False) as file:
         data = file.create_dataset(
             "data",
             shape=(0, *row_shape),
@@ -82,7 +84,7 @@ def write_hdf5(
         }
         for name, value in sorted({**attributes, **own}.items()):
             file.attrs[name] = value
-    target.flush()
+    joined.flush()
     return WriteSummary(rows, (rows, *row_shape), content_digest)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from resources.errors import LedgerError
-from resources.ledger.records import absent_segment, folded, partition_name
+from resources.ledger.records import absent_segment, digests_of, folded, partition_name
 from resources.stage.declaration import Input, Reads
 from resources.stage.partitions import Partitions
 
@@ -36,8 +36,9 @@ def _digests_of(edge: Input, partitions: Partitions, segment: str | None) -> Map
 
 def _recorded(partitions: Partitions, edge: Input, segment: str | None) -> dict[str, str]:
     names = partitions.once(_names, edge.name_in_recipe)
-    digests = (partition.record.digest_of(segment) for partition in partitions)
-    found = {name: digest for name, digest in zip(names, digests, strict=True) if digest != edge.nothing}
+    found = dict(zip(names, digests_of((partition.record for partition in partitions), segment), strict=True))
+    if edge.nothing is not None:
+        found = {name: digest for name, digest in found.items() if digest != edge.nothing}
     return folded(edge.name_in_recipe, found) if edge.folded else found
 
 

@@ -1,0 +1,66 @@
+"""Writes that lie one after another in a file, joined to few large ones."""
+
+import io
+from typing import Any, BinaryIO
+
+AT_ONCE = 1 << 18
+
+
+class JoinedWrites:
+    """The file object that h5py writes a file through. It places every write, and a chunk of a row has few bytes.
+
+    Up to `AT_ONCE` bytes that follow each other go to the target in one write, at the latest with `flush`.
+    """
+
+    def __init__(self, target: BinaryIO) -> None:
+        self._target = target
+        self._held = bytearray()
+        self._start = 0  # of what is held
+        self._place = target.tell()
+
+    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+        """Moves to a place, which is returned."""
+        if whence != io.SEEK_SET:
+            self._put()
+            place = self._target.seek(place, whence)
+        self._place = place
+        return place
+
+    def tell(self) -> int:
+        """Returns the place of the next byte."""
+        return self._place
+
+    def write(self, content: Any) -> int:
+        """Takes the bytes for the next places; returns how many."""
+        if self._place != self._start + len(self._held) or len(self._held) >= AT_ONCE:
+            self._put()
+            self._start = self._place
+        self._held += content
+        size = self._start + len(self._held) - self._place
+        self._place += size
+        return size
+
+    def read(self, size: int) -> bytes:
+        """Returns the bytes from here on, up to a number."""
+        self._put()
+        self._target.seek(self._place)
+        content = self._target.read(size)
+        self._place += len(content)
+        return content
+
+    def truncate(self, size: int) -> int:
+        """Gives the file a size, which is returned."""
+        self._put()
+        return self._target.truncate(size)
+
+    def flush(self) -> None:
+        """Hands everything on to the target, and flushes it."""
+        self._put()
+        self._target.flush()
+
+    def _put(self) -> None:
+        if self._held:
+            self._target.seek(self._start)
+            self._target.write(self._held)
+            self._held = bytearray()
+            self._start = 0
