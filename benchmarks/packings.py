@@ -5,7 +5,6 @@ documents. CPU-seconds over two sizes give MB (10^6 bytes) of text per CPU-secon
 take turns; the least of several rounds counts.
 """
 
-import argparse
 import io
 import json
 import tempfile
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.corpora import write_raw
+from benchmarks.printed import printed
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
 from resources.formats.documents import Document
 from tests.raw.every_format import arrow_of
@@ -90,17 +90,5 @@ def _read(content: bytes, kind: str) -> Iterator[Document | BadRow]:
     return read_documents(RawFile("a", lambda: io.BytesIO(content)), RowRules("benchmark", format=kind))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_MEGABYTES} MB, once")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    given = parser.parse_args()
-    figures = measure(QUICK_MEGABYTES, 1) if given.quick else measure(MEGABYTES)
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        print("\n".join(f"{name:40}{value:>12,}" for name, value in figures.items()))
-
-
 if __name__ == "__main__":
-    main()
+    printed(__doc__, lambda quick: measure(QUICK_MEGABYTES, 1) if quick else measure(MEGABYTES))

@@ -1,12 +1,10 @@
-"""The cost of a plan: `python -m benchmarks.plan [--s3] [--quick] [--json]`.
+"""The cost of a plan: `python -m benchmarks.plan [--quick] [--json]`.
 
 The ledger is that of a finished corpus that was never computed (`benchmarks.synthetic`), with the default bands and
 chunks. `first_look` reads every record; `again` is a new process's look with the snapshots the first one left.
-With `--s3` the corpus lies in SeaweedFS on loopback, and requests are counted; the server's work is in the seconds.
+`s3` figures: the corpus lies in SeaweedFS on loopback, and requests are counted; the server's work is in the seconds.
 """
 
-import argparse
-import json
 import os
 import shutil
 import tempfile
@@ -19,12 +17,13 @@ from typing import Any
 
 import yaml
 
+from benchmarks.printed import printed
 from benchmarks.synthetic import write_synthetic
 from corpus_assets.corpus.corpus import Corpus
 from resources.ledger.ledger import SNAPSHOTS
 from resources.planning.planner import Status
 from resources.storage.s3.client import traffic
-from tests.object_store import ENVIRONMENT, Server, seaweedfs
+from tests.object_store import ENVIRONMENT, Server, seaweedfs, weed
 
 SHARDS, QUICK_SHARDS = (1_000, 10_000), (1_000,)
 
@@ -97,18 +96,11 @@ def _plan(config: Path) -> tuple[float, int]:
     return seconds, len(decisions)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="1,000 shards only")
-    parser.add_argument("--s3", action="store_true", help="in an object store (SeaweedFS on loopback)")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    given = parser.parse_args()
-    figures = (measure_s3 if given.s3 else measure)(QUICK_SHARDS if given.quick else SHARDS)
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        print("\n".join(f"{name:40}{value:>12,}" for name, value in figures.items()))
+def figures(quick: bool) -> dict[str, Any]:
+    """Figures of a local folder, and of an object store where SeaweedFS is installed."""
+    shards = QUICK_SHARDS if quick else SHARDS
+    return measure(shards) | (measure_s3(shards) if weed() else {})
 
 
 if __name__ == "__main__":
-    main()
+    printed(__doc__, figures)

@@ -6,8 +6,6 @@ text, of the stages that read raw files: `raw_source` and `normalized_documents`
 store; the least of several rounds counts. `moved` is bytes received per byte of the raw files, which are read twice.
 """
 
-import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -22,6 +20,7 @@ from typing import Any
 import yaml
 
 from benchmarks.corpora import write_raw
+from benchmarks.printed import printed
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
 from resources.storage.s3.client import client, traffic
@@ -116,17 +115,5 @@ def _web_server(folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_MEGABYTES} MB, once")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    given = parser.parse_args()
-    figures = measure(QUICK_MEGABYTES, 1) if given.quick else measure(MEGABYTES)
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        print("\n".join(f"{name:40}{value:>12,}" for name, value in figures.items()))
-
-
 if __name__ == "__main__":
-    main()
+    printed(__doc__, lambda quick: measure(QUICK_MEGABYTES, 1) if quick else measure(MEGABYTES))

@@ -33,7 +33,8 @@ MANY_BAD: Final = 0.3
 class Section:
     """A source, or the files of a dataset's own. values: keys of corpus.yaml, without the name.
 
-    notes: what was seen, in sentences. why: reasons for single keys.
+    notes: what was seen, in sentences. why: reasons for single keys. keys: of the first rows. is_evaluation: it is an
+    evaluation set, which the corpus must not hold.
     """
 
     name: str
@@ -44,6 +45,13 @@ class Section:
     files: int
     bytes: int
     why: Mapping[str, str] = field(default_factory=dict)
+    keys: frozenset[str] = frozenset()
+    is_evaluation: bool = False
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it is a source of documents."""
+        return self.reading.is_text and not self.is_evaluation
 
 
 def sections_of(place: Place, drafts: Sequence[Draft], location_of: Any) -> list[Section]:
@@ -74,7 +82,13 @@ def _section(place: Place, draft: Draft, name: str, location_of: Any) -> Section
         values["licence_key"] = facts.licence
         shown = ", ".join(f"{name} ({count})" for name, count in list((facts.licences or {}).items())[:4])
         why["licence_key"] = f"seen: {shown}"
-    return Section(name, reading, values, list(_notes(draft, facts)), facts, draft.files, draft.bytes, why)
+    return Section(
+        name, reading, values, list(_notes(draft, facts)), facts, draft.files, draft.bytes, why, _row_keys(draft)
+    )
+
+
+def _row_keys(draft: Draft) -> frozenset[str]:
+    return frozenset(str(key) for row in draft.rows[:1] for key in row)
 
 
 def _where(place: Place, draft: Draft, location_of: Any) -> Iterator[tuple[str, Any]]:

@@ -59,7 +59,7 @@ class Left:
 
 
 def _of_documents(sections: Sequence[Section]) -> list[Section]:
-    return [section for section in sections if section.reading.is_text]
+    return [section for section in sections if section.is_document]
 
 
 def shortest(sections: Sequence[Section]) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from corpus_assets.beginning.evaluations import benchmark_of
 from corpus_assets.beginning.looking.look import Look, Unread
 from corpus_assets.beginning.sources import Section
 from corpus_assets.beginning.suggestions import (
@@ -53,11 +54,12 @@ def text_of(plan: Plan) -> str:
     """Returns the file."""
     lines = Lines()
     _head(lines, plan)
-    documents = [section for section in plan.sections if section.reading.is_text]
+    documents = [section for section in plan.sections if section.is_document]
     if documents:
         left = left_of(documents)
         _sources(lines, documents, left)
         _selection(lines, documents, left)
+    _benchmarks(lines, [section for section in plan.sections if section.is_evaluation])
     _tokenizer(lines, plan)
     _datasets(lines, plan.entries)
     lines.blank()
@@ -182,6 +184,19 @@ def _datasets(lines: Lines, entries: Sequence[Entry]) -> None:
     for entry in entries:
         lines.notes(entry.notes, 2)
         lines.entry(entry.values, 4, commented=not entry.is_ready)
+
+
+def _benchmarks(lines: Lines, evaluations: Sequence[Section]) -> None:
+    if evaluations:
+        lines.note(
+            "Evaluation sets, by their names or keys: a build reports which documents hold pieces of their items."
+        )
+        lines.note("To train on one, make it a source or a dataset instead. All about it: `corpus docs contamination`.")
+        lines.pair("benchmarks", None)
+        for section in evaluations:
+            lines.notes(section.notes, 2)
+            lines.entry(benchmark_of(section), 4, section.why)
+        lines.blank()
 
 
 def _copies(lines: Lines, look: Look) -> None:

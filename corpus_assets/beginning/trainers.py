@@ -51,10 +51,10 @@ class Entry:
 def datasets_for(trainer: str | None, sections: Sequence[Section], tokenizer: Chosen | None) -> list[Entry]:
     """Returns the datasets. Those that need a tokenizer are ready only if one was given."""
     entries: list[Entry] = []
-    if any(section.reading.is_text for section in sections):
+    if any(section.is_document for section in sections):
         entries += _of_documents(trainer, tokenizer)
     for section in sections:
-        if not section.reading.is_text:
+        if not section.reading.is_text and not section.is_evaluation:
             entries += _of_files(trainer, section, tokenizer)
     return entries
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from corpus_assets.beginning.drafts import drafts_of
+from corpus_assets.beginning.evaluations import without_evaluations
 from corpus_assets.beginning.looking.look import Look
 from corpus_assets.beginning.looking.places import Place
 from corpus_assets.beginning.sources import Section, plain_name, sections_of, stands_for_itself
@@ -27,7 +28,7 @@ def plan_of(look: Look, output: Path, trainer: str | None, tokenizer: Chosen | N
     drafts = drafts_of(look.families, [folder for folder, _ in look.left.unlisted])
     if not drafts:
         raise ConfigError(_nothing(look))
-    sections = sections_of(look.place, drafts, _locations(look.place, output))
+    sections = without_evaluations(sections_of(look.place, drafts, _locations(look.place, output)))
     entries = datasets_for(trainer, sections, tokenizer)
     return Plan(look, sections, entries, trainer, tokenizer, _root(look.place, sections, output))
 

@@ -59,6 +59,32 @@ def test_copies_of_a_file_are_remarked_on(tmp_path: Path) -> None:
     assert "Read more than once" not in output.read_text(encoding="utf-8")
 
 
+def test_evaluation_sets_are_benchmarks(tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    write_jsonl(raw / "web/a.jsonl", rows(20))
+    write_jsonl(
+        raw / "gsm8k/test.jsonl", [{"question": prose(n), "answer": f"{prose(n, 9)} #### {n}"} for n in range(9)]
+    )
+    choices = [{"question": prose(n), "choices": ["a river", "a town"], "answer": prose(n, 5)} for n in range(9)]
+    write_jsonl(raw / "quiz/items.jsonl", choices)
+    write_jsonl(raw / "gsm8k-train/a.jsonl", [{"question": prose(n), "answer": prose(n, 9)} for n in range(9)])
+    write_jsonl(raw / "evaluative/a.jsonl", rows(20, kind="essay"))
+    config = begun(raw, tmp_path / "out/corpus.yaml")
+    assert {one.name: one.text_key for one in config.benchmarks} == {
+        "gsm8k": ["question", "answer"],
+        "quiz": ["question", "answer"],
+    }
+    assert {one.name for one in config.sources} == {"web", "evaluative"}
+    assert "gsm8k-train" in {one.name for one in config.datasets}
+    built(tmp_path / "out/corpus.yaml")
+
+
+def test_an_evaluation_set_alone_is_what_it_holds(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "raw/gsm8k/test.jsonl", [{"question": prose(n), "answer": prose(n, 9)} for n in range(9)])
+    config = begun(tmp_path / "raw", tmp_path / "out/corpus.yaml")
+    assert config.benchmarks == [] and len(config.datasets) == 1
+
+
 def test_folders_with_names_are_sources_of_their_own(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "raw/books/a.jsonl", rows(5))
     write_jsonl(tmp_path / "raw/web/deep/b.jsonl", rows(5))

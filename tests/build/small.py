@@ -187,6 +187,13 @@ def digests(corpus: Corpus) -> dict[Key, str]:
     return {name: record.digest for name, record in live_records(corpus).items()}
 
 
+def built_here(folder: Path, changes: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Contents of the small corpus as a build in this process makes it."""
+    corpus = opened(write_small(folder, changes))
+    assert drive(corpus).failed == []
+    return contents(corpus)
+
+
 def contents(corpus: Corpus) -> dict[str, str]:
     """Digest of the decompressed bytes of every live file, by path: looks at the files, not at what is recorded."""
     found = {}

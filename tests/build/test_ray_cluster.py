@@ -16,7 +16,7 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.building.build import build
 from resources.engine import ray_task
 from resources.storage.s3.paths import unversioned
-from tests.build.small import contents, digests, drive, opened, write_config, write_small
+from tests.build.small import built_here, contents, digests, drive, opened, write_config, write_small
 from tests.faults.command import MAIN
 from tests.faults.test_interrupt import INTERRUPTED
 from tests.object_store import ENVIRONMENT, Server
@@ -49,9 +49,7 @@ def raylets(machines: Path) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Content of every file, as a build in this process makes it."""
-    corpus = opened(write_small(tmp_path_factory.mktemp("expected") / "corpus-folder", MORE))
-    assert drive(corpus).failed == []
-    return contents(corpus)
+    return built_here(tmp_path_factory.mktemp("expected") / "corpus-folder", MORE)
 
 
 @pytest.fixture

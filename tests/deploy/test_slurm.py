@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from resources.kernels.cache_folder import cache_base
-from tests.build.small import contents, drive, opened, write_small
+from tests.build.small import built_here, contents, opened, write_small
 from tests.deploy.slurm import Slurm, slurm
 from tests.resources.engine.clusters import wait_until
 
@@ -34,9 +34,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Content of every file, as a build in this process makes it."""
-    corpus = opened(write_small(tmp_path_factory.mktemp("expected") / "corpus-folder", MORE))
-    assert drive(corpus).failed == []
-    return contents(corpus)
+    return built_here(tmp_path_factory.mktemp("expected") / "corpus-folder", MORE)
 
 
 @pytest.fixture

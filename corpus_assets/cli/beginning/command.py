@@ -78,7 +78,10 @@ def _access(given: Sequence[str]) -> dict[str, Any]:
 def _say(plan: Plan, asked: Asked, out: Console, *, only_print: bool) -> None:
     print_line(out, looked(plan.look))
     for section in plan.sections:
-        print_line(out, f"  {section.name}: {section.notes[0]}")
+        what = "evaluation set, " if section.is_evaluation else ""
+        print_line(out, f"  {section.name}: {what}{section.notes[0]}")
+    for paths in plan.look.copies[:_MOST_SAID]:
+        print_line(out, f"the same bytes: {', '.join(paths[:3])}{' ...' if paths[3:] else ''}")
     found = list(not_read(plan.look))
     for line in found[:_MOST_SAID]:
         print_line(out, f"not read: {line}")
