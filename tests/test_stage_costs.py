@@ -1,10 +1,12 @@
 """The benchmark of the stages tells the cost of one more MB from what a process spends once."""
 
+import gzip
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.stages import figures_of, names_of
+from benchmarks.stages import codec_costs, figures_of, names_of
 
 SMALL, LARGE = 5, 45
 
@@ -51,3 +53,12 @@ def test_noise_below_the_clock_gives_no_endless_or_negative_rate() -> None:
     figures = figures_of({"normalized_documents": costs, "decontaminated_train": costs})
     assert figures["normalized_documents_mb_per_cpu_s"] > 0
     assert figures["pipeline_fixed_cpu_s"] >= 0
+
+
+def test_codecs_are_measured_over_the_raw_files_whatever_their_rows_are(tmp_path: Path) -> None:
+    path = tmp_path / "raw" / "s" / "a.jsonl.gz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress(b'{"id": "1"}\nno row\n' + b'{"text": "words"}\n' * 20_000))
+    figures = codec_costs(tmp_path, text_bytes=100_000)
+    assert list(figures) == ["gunzip_alone_ms", "gzip_alone_ms", "unzstd_alone_ms", "zstd_alone_ms"]
+    assert all(value > 0 for value in figures.values())
