@@ -17,6 +17,7 @@ from resources.raw_places.files import FoundFile
 from resources.raw_places.interface import Group
 
 _TABLE = ".csv.gz"
+_MOST_DIGITS = 40
 _NPY = b"\x93NUMPY"
 
 OLMO_GROUP = partial(group_pairs, said=_TABLE, ids=".npy", needed=False)
@@ -83,11 +84,17 @@ def _spans(rows: Iterator[list[str]], table: TokenFile) -> Iterator[tuple[int, i
     number = 0
     try:
         for number, row in enumerate(rows):
-            start, end = (int(value) if value.isascii() and value.isdecimal() else -1 for value in row[:2])
+            start, end = map(_id_number, row[:2])
             if start < 0 or end < 0 or max(start, end) >= 2**62:
-                raise table.bad(f"line {number + 1:,} begins with {row[:2]}; valid: two numbers, start and end")
+                shown = [value[:_MOST_DIGITS] for value in row[:2]]
+                raise table.bad(f"line {number + 1:,} begins with {shown}; valid: two numbers, start and end")
             yield start, end
     except (csv.Error, UnicodeDecodeError) as fault:
         raise table.bad(f"cannot be read after line {number:,}: {fault}") from fault
     except ValueError as fault:
         raise table.bad(f"line {number + 1:,} has fewer than two columns; valid: start, end, and others") from fault
+
+
+def _id_number(value: str) -> int:
+    """Returns a number of few digits; -1 for anything else. Python refuses to read numbers of thousands of digits."""
+    return int(value) if len(value) <= _MOST_DIGITS and value.isascii() and value.isdecimal() else -1

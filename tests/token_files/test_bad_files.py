@@ -184,7 +184,8 @@ CASES: list[tuple[str, Spoil, tuple[str, ...]]] = [
     ("olmo", table("0,-4\r\n"), ("a.csv.gz", "line 1 begins with ['0', '-4']", "two numbers")),
     ("olmo", table(f"0,{10**30}\r\n"), ("a.csv.gz", "line 1 begins", "two numbers")),
     ("olmo", table("0\r\n"), ("a.csv.gz", "line 1 has fewer than two columns")),
-    ("olmo", table("0," + "9" * 200_000), ("a.csv.gz", "cannot be read")),
+    ("olmo", table("0," + "9" * 5_000), ("a.csv.gz", "line 1 begins with ['0', '9", "two numbers")),
+    ("olmo", table("0," + "9" * 200_000), ("a.csv.gz", "line")),  # Python's limit on a field is of the whole process.
     ("olmo", cut("a.csv.gz", 4), ("gzip stream is cut or corrupt",)),
     ("nanogpt", more("train.bin"), ("train.bin", "has 21 bytes of ids", "a multiple of 2")),
     # llm.c
