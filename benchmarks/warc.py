@@ -6,18 +6,17 @@ of one core; the least of several rounds counts. The pages are those of the shar
 checkout, else the documents of a corpus, a paragraph per line.
 """
 
-import argparse
 import base64
 import gzip
 import hashlib
 import html
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.minhash import load_texts
+from benchmarks.printed import printed
 from benchmarks.turns import best
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
 from corpus_assets.raw.rows.faults import PassedOver
@@ -89,17 +88,5 @@ def _drain(rows: Iterator[Any]) -> None:
         pass
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_MEGABYTES} MB of HTML, once")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    given = parser.parse_args()
-    figures = measure(given.quick)
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        print("\n".join(f"{name:40}{value:>14}" for name, value in figures.items()))
-
-
 if __name__ == "__main__":
-    main()
+    printed(__doc__, measure)
