@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from corpus_assets.attributes.kernels.flags import CODES
 from corpus_assets.attributes.kernels.ngrams import LEAST, MOST, measure_ngrams, number_stretches
 from corpus_assets.attributes.kernels.text_lines import measure_text_lines
-from corpus_assets.attributes.kernels.units import split_words
+from corpus_assets.attributes.kernels.units import fill_words
 from corpus_assets.attributes.kernels.word_measures import measure_words, median_length
 from resources.kernels.jit import ahead, kernel
 
@@ -23,13 +23,14 @@ def measure_text(
 
     required: words as `measure_words` takes them. merged: lines as `measure_text_lines` takes them.
     """
-    starts, ends = split_words(codes, flags)
-    lengths, letters = np.empty(starts.size, dtype=np.int64), 0
+    # Room for the words that the text may have: pages that are not written take no memory.
+    starts, ends = np.empty(codes.size // 2 + 1, dtype=np.int32), np.empty(codes.size // 2 + 1, dtype=np.int32)
+    many, letters = fill_words(codes, flags, starts, ends), 0
+    starts, ends = starts[:many], ends[:many]
     for word in range(starts.size):
-        lengths[word] = ends[word] - starts[word]
-        letters += lengths[word]
+        letters += ends[word] - starts[word]
     numbers, counts, firsts = number_stretches(codes, starts, ends)
-    ngrams = measure_ngrams(numbers, counts, lengths)
+    ngrams = measure_ngrams(numbers, counts, (starts, ends))
     symbols, alphabetic, required_words = measure_words(codes, flags, (starts, ends), (counts, firsts), required)
     lines, bullets, ellipses, again, covered = measure_text_lines(codes, merged)
     measures = np.full(MOST - LEAST + 11, -1.0)
@@ -40,7 +41,7 @@ def measure_text(
             measures[n - LEAST] = most_common / max(letters, 1) if common else repeated / max(all_letters, 1)
     words = max(starts.size, 1)
     others = measures[MOST - LEAST + 1 :]
-    others[0], others[1], others[2] = codes.size, starts.size, median_length(lengths)
+    others[0], others[1], others[2] = codes.size, starts.size, median_length(starts, ends)
     others[3], others[4], others[5] = symbols / words, alphabetic / words, required_words
     others[6], others[7], others[8] = bullets / lines, ellipses / lines, again / lines
     others[9] = covered / max(letters, 1)
