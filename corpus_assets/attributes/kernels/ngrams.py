@@ -62,11 +62,30 @@ def number_stretches(
     firsts = np.empty(starts.size, dtype=np.int32)
     numbers = np.empty(starts.size, dtype=np.int32)
     counts = np.empty(starts.size, dtype=np.int32)
-    distinct = 0
-    for word in range(starts.size):
-        if 2 * distinct > table.size:
-            table = _larger(table, hashes, distinct)
-        mask = np.uint64(table.size - 1)
+    done, distinct = _number((codes, starts, ends), table, hashes, (firsts, numbers, counts), (0, 0))
+    while done < starts.size:
+        table = _larger(table, hashes, distinct)
+        done, distinct = _number((codes, starts, ends), table, hashes, (firsts, numbers, counts), (done, distinct))
+    return numbers, counts[:distinct], firsts[:distinct]
+
+
+@inlined
+def _number(
+    stretches: tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]],
+    table: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    found: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    so_far: tuple[int, int],
+) -> tuple[int, int]:
+    """Numbers stretches until the table is half full; returns how many have a number, and how many numbers there are.
+
+    found: first stretch of each number, number of each stretch, stretches of each number. so_far: as it returns them.
+    """
+    codes, starts, ends = stretches
+    firsts, numbers, counts = found
+    word, distinct = so_far
+    mask, most = np.uint64(table.size - 1), table.size // 2
+    while word < starts.size and distinct < most:
         start, end = starts[word], ends[word]
         value = _hash(codes, start, end)
         place = value & mask
@@ -87,7 +106,8 @@ def number_stretches(
             place = (place + np.uint64(1)) & mask
         numbers[word] = number
         counts[number] += 1
-    return numbers, counts[:distinct], firsts[:distinct]
+        word += 1
+    return word, distinct
 
 
 @inlined
@@ -140,15 +160,15 @@ def measure_ngrams(
     table, keys = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.uint64)
     firsts = np.empty(alive, dtype=np.int32)
     occurrences = np.empty(alive, dtype=np.int32)
-    longer = np.empty(alive if alive > _AT_ONCE else 0, dtype=np.int32)
     for n in range(1, min(MOST, numbers.size) + 1):
         above, below = above - ends[n - 1], below - ends[numbers.size - n + 1]
         if n < LEAST:
             continue
-        into = longer if alive > _AT_ONCE else grams
-        distinct, left = _extend((places, grams), into, alive, (table, keys), firsts, occurrences)
         if alive > _AT_ONCE:
-            grams, longer = longer, grams
+            distinct, left = _extend_by_shares((places, grams), alive, (table, keys), firsts, occurrences)
+        else:
+            few = table[: _table_size(alive)]
+            distinct, left = _extend((places, grams), alive, (few, keys), firsts, occurrences)
         best = _NONE
         for gram in range(distinct):
             if occurrences[gram] > 1 and (best == _NONE or _is_before(gram, best, occurrences, firsts)):
@@ -177,7 +197,6 @@ def _is_before(gram: int, other: int, occurrences: NDArray[np.int32], firsts: ND
 @inlined
 def _extend(
     windows: tuple[NDArray[np.int32], NDArray[np.int32]],
-    longer: NDArray[np.int32],
     alive: int,
     table: tuple[NDArray[np.int32], NDArray[np.uint64]],
     firsts: NDArray[np.int32],
@@ -186,46 +205,80 @@ def _extend(
     """Replaces (n-1)-grams by the n-grams that begin there; returns how many different ones there are, and how many.
 
     Only n-grams of which both (n-1)-grams are repeated are looked at, because no others can be repeated; so each step
-    has fewer left. windows: places and numbers of the (n-1)-grams. longer: gets the numbers of the n-grams; it may be
-    that of the (n-1)-grams if there are at most `_AT_ONCE`. table: numbers and keys of a hash table whose size is a
-    power of two. Of more n-grams a share by their hash is looked up at a time.
+    has fewer left. windows: places and numbers of the (n-1)-grams. table: numbers and keys of a hash table whose size
+    is a power of two.
     """
     places, grams = windows
     slots, keys = table
+    mask = np.uint64(slots.size - 1)
+    for number in range(slots.size):
+        slots[number] = _NONE
+    distinct = left = 0
+    for window in range(alive - 1):
+        place = places[window]
+        if places[window + 1] != place + 1:
+            continue
+        key = np.uint64(grams[window]) << _HALF | np.uint64(grams[window + 1])
+        slot = _mixed(key) & mask
+        while slots[slot] != _NONE and keys[slot] != key:
+            slot = (slot + np.uint64(1)) & mask
+        if slots[slot] == _NONE:
+            slots[slot] = distinct
+            keys[slot] = key
+            firsts[distinct] = place
+            occurrences[distinct] = 0
+            distinct += 1
+        places[left], grams[left] = place, slots[slot]
+        occurrences[slots[slot]] += 1
+        left += 1
+    return distinct, left
+
+
+@helper
+def _extend_by_shares(
+    windows: tuple[NDArray[np.int32], NDArray[np.int32]],
+    alive: int,
+    table: tuple[NDArray[np.int32], NDArray[np.uint64]],
+    firsts: NDArray[np.int32],
+    occurrences: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Does the same for more n-grams than the table has room for: a share of them, by their hash, at a time."""
+    places, grams = windows
+    slots, keys = table
+    longer = np.empty(alive, dtype=np.int32)
     shares = (alive + _AT_ONCE - 1) // _AT_ONCE
     distinct = left = 0
     for share in range(shares):
-        used = min(_table_size(alive), slots.size)
-        for slot in range(used):
+        for slot in range(slots.size):
             slots[slot] = _NONE
-        mask, before, left = np.uint64(used - 1), distinct, 0
+        mask, before, left = np.uint64(slots.size - 1), distinct, 0
         for window in range(alive - 1):
-            place = places[window]
-            if places[window + 1] != place + 1:
+            if places[window + 1] != places[window] + 1:
                 continue
-            if share + 1 == shares:  # Before, another share has to find them where they are.
-                places[left] = place
+            left += 1
             key = np.uint64(grams[window]) << _HALF | np.uint64(grams[window + 1])
             mixed = _mixed(key)
-            if shares > 1 and (mixed >> _HALF) % np.uint64(shares) != np.uint64(share):
-                left += 1
+            if (mixed >> _HALF) % np.uint64(shares) != np.uint64(share):
                 continue
-            slot = mixed & mask
-            while slots[slot] != _NONE and keys[slot] != key:
-                slot = (slot + np.uint64(1)) & mask
-            if slots[slot] == _NONE:
-                slots[slot] = distinct
-                keys[slot] = key
-                firsts[distinct] = place
+            place = mixed & mask
+            while slots[place] != _NONE and keys[place] != key:
+                place = (place + np.uint64(1)) & mask
+            if slots[place] == _NONE:
+                slots[place] = distinct
+                keys[place] = key
+                firsts[distinct] = places[window]
                 occurrences[distinct] = 0
                 distinct += 1
-            number = slots[slot]
-            longer[left] = number
-            occurrences[number] += 1
-            left += 1
-            if 2 * (distinct - before) > used:  # Of equal shares one may still be far larger than the others.
+            longer[left - 1] = slots[place]
+            occurrences[slots[place]] += 1
+            if 4 * (distinct - before) > 3 * slots.size:  # A share may be larger than the others.
                 slots, keys = _wider(slots, keys)
-                used, mask = slots.size, np.uint64(slots.size - 1)
+                mask = np.uint64(slots.size - 1)
+    kept = 0
+    for window in range(alive - 1):
+        if places[window + 1] == places[window] + 1:
+            places[kept], grams[kept] = places[window], longer[kept]
+            kept += 1
     return distinct, left
 
 
