@@ -57,14 +57,16 @@ def batches(texts: Iterable[str], most: int) -> Iterator[Texts]:
 
 def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     """Yields the rest of a stream in blocks of whole lines; a block is longer than usual if a line is."""
-    held: list[bytes] = []
+    held = BytesIO()  # A long line grows in place, and is given away without a copy.
     while read := stream.read(BLOCK_BYTES):
         end = read.rfind(b"\n") + 1
         if end:
-            yield b"".join((*held, read[:end]))
-            held.clear()
-        held.append(read[end:])
-    if rest := b"".join(held):
+            held.write(read[:end])
+            block = [held.getvalue()]
+            held = BytesIO()
+            yield block.pop()
+        held.write(read[end:])
+    if rest := held.getvalue():
         yield rest
 
 

@@ -159,10 +159,13 @@ class CheckedFiles:
         """Yields the lines of a file, or blocks of them, and compares them at their end with its digest over them."""
         self._begun[file.path] = file
         digest = xxhash.xxh3_128()
+        given: list[bytes] = []
         try:
             for line in lines:
                 digest.update(line)
-                yield line
+                given.append(line)
+                del line
+                yield given.pop()  # While the reader works on a long line, nothing here holds it.
         except _OF_CONTENT as error:
             raise self.damaged(file, str(error)) from None
         self._compare(file, digest.hexdigest())
