@@ -11,7 +11,9 @@ from resources.documents.tagger import Spans, Text
 from resources.formats.documents import Document
 from tests.attributes import oracles
 
-PROSE = "Menu {\n\n- John <a.b@example.org> or 212-555-0199 at 10.0.0.1 !!!\n!!!\naaaa fuck javascript the the the…\n" * 3
+PROSE = (
+    "Menu {\n\n- John <a.b@example.org> or 212-555-0199 at 10.0.0.1 !!!\n!!!\naaaa fuck javascript the the the…\n" * 3
+)
 WIDTHS = {"latin": PROSE.replace("…", "é"), "bmp": PROSE + "слово", "astral": PROSE + "🙂"}
 TAGGERS = [name for name, tagger in BUILT_IN.items() if not tagger.wheels and not tagger.files and not tagger.reads]
 

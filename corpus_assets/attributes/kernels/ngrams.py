@@ -135,22 +135,20 @@ def _larger(table: NDArray[np.int32], hashes: NDArray[np.uint64], distinct: int)
 def measure_ngrams(
     numbers: NDArray[np.int32],
     counts: NDArray[np.int32],
-    words: tuple[NDArray[np.int32], NDArray[np.int32]],
+    ends: NDArray[np.int32],
 ) -> NDArray[np.int64]:
     """Returns three counts of letters for the n-grams of 2 to 10 words (11, 3); rows without n-grams are -1.
 
-    numbers, counts: as `number_stretches` returns them; the numbers are overwritten. words: beginnings and ends.
-    Columns: letters of the most frequent n-gram (ties: the first seen), times its count; letters of all n-grams that
+    numbers, counts: as `number_stretches` returns them; the numbers are overwritten. ends: as `sums_of_lengths`
+    returns them. Columns: letters of the most frequent n-gram (ties: the first seen), times its count; letters of all n-grams that
     occur more than once, each occurrence counted; letters of all n-grams.
     """
     measures = np.empty((MOST + 1, 3), dtype=np.int64)
     for n in range(MOST + 1):
         measures[n, 0] = measures[n, 1] = measures[n, 2] = -1
-    ends = np.empty(numbers.size + 1, dtype=np.int32)
     places, grams = np.empty(numbers.size, dtype=np.int32), numbers
-    ends[0] = alive = above = 0
+    alive = above = 0
     for word in range(numbers.size):
-        ends[word + 1] = ends[word] + (words[1][word] - words[0][word])
         above += ends[word + 1]
         number = numbers[word]
         places[alive], grams[alive] = word, number

@@ -62,6 +62,16 @@ def median_length(starts: NDArray[np.int32], ends: NDArray[np.int32]) -> float:
     return 0.0
 
 
+@helper
+def sums_of_lengths(starts: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Returns the letters of all words before each, and of all (words + 1,). starts, ends: of the words."""
+    sums = np.empty(starts.size + 1, dtype=np.int32)
+    sums[0] = 0
+    for word in range(starts.size):
+        sums[word + 1] = sums[word] + (ends[word] - starts[word])
+    return sums
+
+
 @inlined
 def _is_one_of(codes: NDArray[np.uint32], start: int, end: int, required: NDArray[np.uint32]) -> bool:
     packed = np.uint32(0)
