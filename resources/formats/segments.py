@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from resources.errors import LedgerError
 from resources.formats.file_format import FileFormat, Open
-from resources.formats.long_lines import all_lines
+from resources.formats.jsonl.long_lines import all_lines
 from resources.formats.writers import Writer, Written
 
 SUFFIX = ".jsonl.zst"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.documents import decode_document
+from resources.processes.long_documents import wait_for_turn
 
 BLOCK_BYTES = 1 << 18
 """Bytes of texts that are worth a call, and stay in the processor's cache from one to the next."""
@@ -66,6 +67,7 @@ def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
             held = BytesIO()
             yield block.pop()
         held.write(read[end:])
+        wait_for_turn(held.tell())
     if rest := held.getvalue():
         yield rest
 

@@ -13,8 +13,8 @@ from resources.formats.arrays import HEADER_BYTES, chosen_rows, read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
+from resources.formats.jsonl.long_lines import all_lines
 from resources.formats.jsonl.members import TABLE, Member, table_path
-from resources.formats.long_lines import all_lines
 from resources.formats.segments import Segment, segment_lines
 from resources.formats.texts import Texts, document_texts, whole_lines
 from resources.ledger.ledger import FileRecord, Record, partition_name

@@ -140,7 +140,8 @@ def measure_ngrams(
     """Returns three counts of letters for the n-grams of 2 to 10 words (11, 3); rows without n-grams are -1.
 
     numbers, counts: as `number_stretches` returns them; the numbers are overwritten. ends: as `sums_of_lengths`
-    returns them. Columns: letters of the most frequent n-gram (ties: the first seen), times its count; letters of all n-grams that
+    returns them.
+    Columns: letters of the most frequent n-gram (ties: the first seen), times its count; letters of all n-grams that
     occur more than once, each occurrence counted; letters of all n-grams.
     """
     measures = np.empty((MOST + 1, 3), dtype=np.int64)

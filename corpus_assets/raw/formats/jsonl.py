@@ -9,7 +9,7 @@ from corpus_assets.raw.formats.names import UTF8_BOM, check_utf8_start
 from corpus_assets.raw.rows.faults import BadRow, RowError
 from corpus_assets.raw.rows.rules import RowParser
 from resources.errors import BadFileError
-from resources.formats.long_lines import PIECE_BYTES, read_line
+from resources.formats.jsonl.long_lines import PIECE_BYTES, read_line
 
 Row = TypeVar("Row")
 

@@ -4,10 +4,11 @@
 """
 
 from collections.abc import Iterator
-from functools import partial
 from io import BytesIO
 from sys import maxsize
 from typing import BinaryIO
+
+from resources.processes.long_documents import wait_for_turn
 
 PIECE_BYTES = 1 << 20
 """Bytes of a line that are read at once; a longer line is put together."""
@@ -25,9 +26,17 @@ def _continued(stream: BinaryIO, piece: bytes, most: int) -> bytes:
     while piece and not piece.endswith(b"\n"):
         piece = stream.readline(min(most - held.tell(), PIECE_BYTES))
         held.write(piece)
+        wait_for_turn(held.tell())
     return held.getvalue()
 
 
 def all_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Yields the rest of a stream line by line, newline included."""
-    return iter(partial(read_line, stream), b"")
+    """Yields the rest of a stream line by line, newline included; it does not hold a long line that it has yielded."""
+    readline = stream.readline
+    while line := readline(PIECE_BYTES):
+        if len(line) < PIECE_BYTES:
+            yield line
+        else:
+            whole = [line if line.endswith(b"\n") else _continued(stream, line, maxsize)]
+            del line
+            yield whole.pop()
