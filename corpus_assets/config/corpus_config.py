@@ -16,7 +16,7 @@ from corpus_assets.config.notices import Notice
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
-from corpus_assets.config.selection.attributes import Attributes
+from corpus_assets.config.selection.attribute_files import AttributeEntry, AttributeFiles
 from corpus_assets.config.selection.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.selection.dedup import Dedup, MinHash
 from corpus_assets.config.selection.dedupers import Deduper
@@ -53,7 +53,9 @@ class CorpusConfig(Section):
         description="write an index of all texts, an eighth of their size, with which the viewer and programs find a "
         "phrase without reading them (docs/viewer.md)",
     )
-    attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
+    attributes: list[AttributeEntry] = Field(
+        default=[], description="taggers to run over every document, and attributes that somebody else made"
+    )
     taggers: Annotated[list[str], MODULE] = Field(
         default=[], description="modules with taggers of your own (docs/attributes.md)"
     )
@@ -162,6 +164,15 @@ class CorpusConfig(Section):
             known[prefix] = name
             if not self.sources:
                 raise ValueError(f"{section}: there are no sources whose documents they could describe; give a source")
+        return self
+
+    @model_validator(mode="after")
+    def _beside_known_sources(self) -> "CorpusConfig":
+        names = [source.name for source in self.sources]
+        for place, entry in enumerate(self.attributes):
+            named = (entry.of_sources() if isinstance(entry, AttributeFiles) else None) or []
+            if unknown := sorted(set(named) - set(names)):
+                raise ValueError(f"attributes.{place}: no source named {unknown[0]!r}; valid: {', '.join(names)}")
         return self
 
     @model_validator(mode="after")
