@@ -517,15 +517,8 @@ ELSEWHERE = {
 
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
-        *(
-            "CorpusConfig.name",
-            "Source.name",
-            "Attributes.name",
-            "AttributeFiles.name",
-            "Benchmark.name",
-            "Deduper.name",
-            "Deduper.attribute",
-        ),
+        *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
+        "AttributeFiles.name",
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),

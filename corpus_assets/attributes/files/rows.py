@@ -121,9 +121,9 @@ class _Parser(RowParser[GivenRow]):
         identifier = None if keys.id_key is None else _id_of(row, keys.id_key)
         held = row.get(keys.attributes_key)
         if held is None and keys.attributes_key == ATTRIBUTES:
-            held = {key: value for key, value in row.items() if key not in (*_OF_DOLMA, keys.id_key)}
-            held.pop(keys.attributes_key, None)
-        if not held and held != {}:
+            others = {key: value for key, value in row.items() if key not in (*_OF_DOLMA, ATTRIBUTES, keys.id_key)}
+            held = others or None
+        if held is None:
             what = f"no key {keys.attributes_key!r} (`attributes_key`) with attributes"
             raise RowError("no_attributes", f"{what}; the row has {shown_names(row)}")
         return GivenRow(identifier, _object(held, keys.attributes_key))

@@ -107,7 +107,8 @@ class _Rows:
         wanted = {f"attributes.{name}.keys": settings["keys"]} if settings["keys"] else {}
         self.flagging: Mapping[str, Any] | None = settings["flagged"]
         if self.flagging:
-            wanted[f"attributes.{name}.flagged.attribute"] = [self.flagging["attribute"]]
+            self._flagging_key = self.flagging["attribute"]
+            wanted[f"attributes.{name}.flagged.attribute"] = [self._flagging_key]
             self.flagging = {**self.flagging, "attribute": self._keys.name(self.flagging["attribute"])}
         self._taken: Sequence[str] | None = settings["keys"]
         self._looked_for = LookedFor("rows", wanted if file else {})
@@ -158,7 +159,10 @@ class _Rows:
         self._without += beside.values is None
         self._scores.add({key: held for key, held in spans.items() if held})
         if self._looked_for.wants_any and beside.values is not None:
-            self._looked_for.add([key for key, value in beside.values.items() if value is not None])
+            there = [key for key, value in beside.values.items() if value is not None]
+            if self.flagging is not None and self.flagging["attribute"] in spans:  # Labels are parts of keys.
+                there.append(self._flagging_key)
+            self._looked_for.add(there)
 
     def save(self, rows: int) -> None:
         """Records the numbers."""
