@@ -90,42 +90,6 @@ its lines. Lines that name no URL or host are left out, and counted in the recor
 With `compat: dolma` an entry has the values of Dolma 1.2.1, including its defects; the last column of the table marks
 the taggers for which these differ.
 
-## A tagger of your own
-
-A tagger is a function of a text with a name and a version. Put it into a module beside `corpus.yaml`:
-
-```python
-# my_taggers.py
-from resources import Spans, Tagger, Text
-
-
-def shouting(text: Text) -> Spans:
-    capitals = sum(map(str.isupper, text.string))
-    return {"capitals": text.whole(capitals / max(1, len(text.string)))}
-
-
-GIVES = "`capitals`: share of capital letters"
-TAGGERS = [Tagger("shouting", shouting, version="1", gives=GIVES, types=("capitals",))]
-```
-
-```yaml
-taggers: [my_taggers]
-attributes:
-  - name: tone
-    taggers: [shouting]
-```
-
-- `text.string` is the text; `text.document` has its `id`, `source` and dates; `text.metadata` is its metadata.
-- Return spans by type: `text.whole(score)` is one span over the whole text, `[(start, end, score), ...]` are several.
-  A type without spans is left out of the row.
-- `types` lists all types that it can give, so that a rule of the filter with another type is an error. Leave it out if
-  the types are open, such as labels of a model.
-- `Tagger(..., wheels=("some-library",))` puts the version of a library into the recipe; `files={"model": read}` gives
-  the tagger an option, and its function an argument `model`: the result of `read([path, ...])` for the named files.
-- `text.once(function)` calls a function of the text once per document, for all taggers that use it.
-- A function must depend only on its text. Raise `version` in the commit that changes what it returns.
-- If it raises an error, its shard fails, and the message names file, document and tagger.
-
 ## Attributes of others
 
 An entry with a `location` reads files of attributes that somebody else made, instead of running taggers:
@@ -190,6 +154,42 @@ with a row that is no JSON or has no id, with a span beyond its text, with NaN o
 alone, with the file, the row and the key; what was built from it before stays. Rows count from 0, lines from 1. A file
 that changes makes only its own shard stale: `file attributes/toxicity/web/a.jsonl.gz changed`. Files that belong to no
 raw file are noted in the plan.
+
+## A tagger of your own
+
+A tagger is a function of a text with a name and a version. Put it into a module beside `corpus.yaml`:
+
+```python
+# my_taggers.py
+from resources import Spans, Tagger, Text
+
+
+def shouting(text: Text) -> Spans:
+    capitals = sum(map(str.isupper, text.string))
+    return {"capitals": text.whole(capitals / max(1, len(text.string)))}
+
+
+GIVES = "`capitals`: share of capital letters"
+TAGGERS = [Tagger("shouting", shouting, version="1", gives=GIVES, types=("capitals",))]
+```
+
+```yaml
+taggers: [my_taggers]
+attributes:
+  - name: tone
+    taggers: [shouting]
+```
+
+- `text.string` is the text; `text.document` has its `id`, `source` and dates; `text.metadata` is its metadata.
+- Return spans by type: `text.whole(score)` is one span over the whole text, `[(start, end, score), ...]` are several.
+  A type without spans is left out of the row.
+- `types` lists all types that it can give, so that a rule of the filter with another type is an error. Leave it out if
+  the types are open, such as labels of a model.
+- `Tagger(..., wheels=("some-library",))` puts the version of a library into the recipe; `files={"model": read}` gives
+  the tagger an option, and its function an argument `model`: the result of `read([path, ...])` for the named files.
+- `text.once(function)` calls a function of the text once per document, for all taggers that use it.
+- A function must depend only on its text. Raise `version` in the commit that changes what it returns.
+- If it raises an error, its shard fails, and the message names file, document and tagger.
 
 ## Personal data
 

@@ -112,10 +112,10 @@ class AttributeFiles(Section):
 
 def _made_by(value: Any) -> str:
     given = value if isinstance(value, dict) else value.__dict__
-    return "files" if "location" in given else "taggers"
+    return AttributeFiles.__name__ if "location" in given else Attributes.__name__
 
 
 AttributeEntry = Annotated[
-    Annotated[Attributes, Tag("taggers")] | Annotated[AttributeFiles, Tag("files")], Discriminator(_made_by)
+    Annotated[Attributes, Tag("Attributes")] | Annotated[AttributeFiles, Tag("AttributeFiles")], Discriminator(_made_by)
 ]
 """An entry of `attributes`: taggers, or files that somebody else made, which have a `location`."""
