@@ -76,6 +76,14 @@ FROM_NEIGHBOURS = {
             for name in ("bad_rows", "formats.names", "losses", "readers", "rows.faults", "rows.rules")
         ),
     ),
+    "origins": (
+        "corpus_assets.export.encoding",
+        "corpus_assets.takedown.keys",
+        *(
+            f"corpus_assets.tokenize.{name}"
+            for name in ("encode.attempts", "encode.backends", "tokenizer", "tokenizers.protocol")
+        ),
+    ),
     "report": ("corpus_assets.html.",),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }

@@ -22,6 +22,7 @@ from corpus_assets.config.selection.dedup import Dedup, MinHash
 from corpus_assets.config.selection.dedupers import Deduper
 from corpus_assets.config.selection.filter import Filter
 from corpus_assets.config.selection.licences import Licences
+from corpus_assets.config.selection.origins import Origins
 from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.selection.streams import Stream
 from corpus_assets.config.selection.takedown import Remove
@@ -75,6 +76,9 @@ class CorpusConfig(Section):
     licences: Licences = Licences()
     card: Card | None = Field(
         None, description="facts about the corpus that only people can state; with it, papers are written"
+    )
+    origins: Origins | None = Field(
+        None, description="count the domains, hosts and years of the documents to train on; by default not"
     )
     streams: list[Stream] = Field(
         default=[],
@@ -225,6 +229,12 @@ class CorpusConfig(Section):
                 raise ValueError(
                     f"streams.{place}.sources: no source named {what}; valid: {', '.join(names) or 'none'}"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_count(self) -> "CorpusConfig":
+        if self.origins and not self.sources:
+            raise ValueError("origins: there are no sources whose documents could be counted; give a source")
         return self
 
     @model_validator(mode="after")

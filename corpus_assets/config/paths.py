@@ -42,6 +42,9 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         "datasets": datasets,
         "tokenizer": tokenizer,
     }
+    if config.origins is not None and config.origins.suffix_list is not None:
+        path = str(folder / expanded(config.origins.suffix_list))
+        changed["origins"] = config.origins.model_copy(update={"suffix_list": path})
     changed |= {"tokenizer": tokenizer, "storage": storage, "remove": _absolute(config.remove, folder)}
     return config.model_copy(update=changed)
 

@@ -461,7 +461,7 @@ def test_a_join_names_the_first_row_with_an_id_twice() -> None:
         ({"location": {"books": "data/attributes/tox"}}, "no source named 'books'; valid: web"),
         ({"location": {"web": "x"}, "sources": ["web"]}, "sources: without effect"),
         ({"align": "id", "id_key": None}, "id_key: null cannot be with `align: id`"),
-        ({"taggers": ["c4_v2"]}, r"attributes.0.taggers: unknown key .*\(valid: align, attributes_key, flagged"),
+        ({"taggers": ["c4_v2"]}, r"attributes.0.taggers: unknown key.*valid: align, attributes_key, flagged"),
         ({"algin": "id"}, "attributes.0.algin: unknown key; did you mean 'align'"),
         ({"flagged": {"attribute": "score"}}, "give min_score, max_score or both"),
         ({"location": "data/nowhere"}, "attributes.tox.location: .* is not there"),
