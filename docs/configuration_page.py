@@ -56,6 +56,7 @@ ABOUT = {
     "filter": "rules that keep, drop or change documents",
     "licences": "which licences are allowed",
     "card": "facts for the published papers",
+    "origins": "domains, hosts and years of the documents to train on",
     "streams": "files of filtered documents with their attributes",
     "minhash": "signatures of documents and their bands",
     "dedup": "which near-duplicates are removed",

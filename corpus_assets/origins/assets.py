@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.config_files import read_outside
-from resources.documents.looked_for import LookedFor, absent_names, numbers_of
+from resources.documents.looked_for import LookedFor, absent_notes, numbers_of
 from resources.errors import ConfigError
 from resources.formats.documents import decode_document
 from resources.hashing import content_digest
@@ -222,11 +221,11 @@ class CountsHooks(Hooks):
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
-        return {"origins.suffixes": content_digest(_list_of(settings)), "origins.tokenizer": self.tokenizer}
+        return {"origins.suffixes": content_digest(suffix_list(settings)), "origins.tokenizer": self.tokenizer}
 
     @override
     def local_files(self, settings: Values) -> Mapping[str, bytes]:
-        return {_LIST: _list_of(settings)}
+        return {_LIST: suffix_list(settings)}
 
     @override
     def run_options(self, settings: Values) -> Values:
@@ -237,22 +236,21 @@ class CountsHooks(Hooks):
     def check_before(self, settings: Values) -> None:
         """Raises `ConfigError` for a list without suffixes."""
         try:
-            _suffixes(_list_of(settings))
+            _suffixes(suffix_list(settings))
         except ValueError as fault:
             raise ConfigError(f"{_SUFFIX_LIST}: {settings['origins']['suffix_list']!r} {fault}") from None
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
-        """Returns a sentence for each source if no document of it has a URL."""
-        return absent_names(partitions, settings)
+        """Returns a sentence if no document has a URL."""
+        return absent_notes(partitions, None)
 
 
-def _list_of(settings: Values) -> bytes:
+def suffix_list(settings: Values) -> bytes:
     """Returns the Public Suffix List; `ConfigError` if there is none."""
     if path := settings["origins"]["suffix_list"]:
         return read_outside(_SUFFIX_LIST, path, _LIST_BYTES)
     try:
-        version("tldextract")
         return (files("tldextract") / ".tld_set_snapshot").read_bytes()
     except (ImportError, OSError):
         raise ConfigError(

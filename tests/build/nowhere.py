@@ -55,6 +55,7 @@ def given(**changes: Any) -> dict[str, Any]:
     return {**source(), "attributes": [{"name": "tox", "location": "scores", **changes}]}
 
 
+TO_COUNT = {"datasets": [], "short_documents": {"threshold": 0}}
 TOK = {"kind": "tokenizer_json", "path": "tok.json", "eos": "<|endoftext|>"}
 TALK = rows_of(id="x", messages=[{"role": "user", "content": "a b"}, {"role": "assistant", "content": "c"}])
 PAIR = rows_of(instruction="a b", input="c", output="d")
@@ -170,6 +171,16 @@ CASES: dict[Key, Case] = {
         ("attributes.tox.flagged.attribute 'nowhere'", *LOST, "they have: score"),
         "tox_attributes",
         SCORES,
+    ),
+    ("Origins", "url_keys"): Case(
+        {**source(), "origins": {"url_keys": [NOWHERE], "suffix_list": "hosts.txt"}, **TO_COUNT},
+        ("origins.url_keys 'nowhere'", "none of", "documents", "they have: page"),
+        "origin_counts",
+    ),
+    ("Origins", "suffix_list"): Case(
+        {**source(), "origins": {"suffix_list": "nowhere.txt"}, **TO_COUNT},
+        ("origins.suffix_list", "nowhere.txt", "cannot be read"),
+        "origin_counts",
     ),
     ("Attributes", "taggers"): Case(tagged(taggers=[NOWHERE], options={}), (NOWHERE, "attributes.0.taggers")),
     ("Attributes", "options"): Case(

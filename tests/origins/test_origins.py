@@ -4,17 +4,24 @@ import io
 import json
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from starlette.testclient import TestClient
 
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.numbers import share
+from corpus_assets.origins import assets
+from corpus_assets.origins.assets import suffix_list
 from corpus_assets.origins.counts import Counts, Largest, Row, line_of, merged
 from corpus_assets.origins.hosts import host_of, suffixes
 from corpus_assets.report.assets import NAME as REPORT
+from corpus_assets.report.model import decode
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
+from corpus_assets.viewer.app import standing_alone
 from resources.errors import ConfigError
 from tests.build.small import drive, opened, prose
 
@@ -126,6 +133,40 @@ def test_counts_are_those_of_the_documents_of_train(given: Path) -> None:
     assert table == sorted(table, key=lambda row: row[:2]) or {row.source for row in table} == {"web", "blogs"}
 
 
+def test_report_papers_and_viewer_have_the_counts(given: Path) -> None:
+    said = {"sources": {"web": {"origin": "crawled", "domains": ["typed.example"]}, "blogs": {"origin": "crawled"}}}
+    configure(given, {"suffix_list": "suffixes.dat"}, card=said)
+    corpus = opened(given)
+    done = drive(corpus, [*corpus.graph])
+    assert (done.failed, done.waiting) == ([], [])
+    found = opened(given).partition("origins", None).json("origins.json")["sources"]["web"]  # type: ignore[union-attr]
+    (first, *_) = found["domains"]["largest"]
+    summary = (given / "corpus/card/training-content-summary.md").read_text()
+    part = share(first["tokens"] / found["tokens"])
+    assert f"Most relevant domain names: {first['name']} ({part}). Counted: 1 of" in summary
+    assert f"1 of {found['domains']['different']} domains" in summary
+    assert "typed.example" not in summary
+    blanks = json.loads((given / "corpus/card/to-be-written.json").read_text())
+    assert not [key for key in blanks if key.endswith("domains")]
+    model = decode((given / "corpus/report/report.json").read_bytes())
+    assert [origin.source for origin in model.origins] == ["blogs", "web"]  # type: ignore[union-attr]
+    page = (given / "corpus/report/index.html").read_text()
+    assert "Domains and dates" in page
+    assert f"The largest of {found['domains']['different']} domains of web" in page
+    pages = TestClient(standing_alone(given / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1:3001")
+    shown = pages.get("/corpus/origins").text
+    assert f"{found['hosts']['different']} hosts of web, most documents first" in shown
+    assert "www.a.com" in shown
+    assert 'href="/corpus/origins"' in pages.get("/corpus/").text
+
+
+def test_without_counts_the_viewer_says_how_to_have_them(given: Path) -> None:
+    configure(given, None)
+    assert drive(opened(given), [stage for stage in opened(given).graph if stage.lists_shards]).failed == []
+    pages = TestClient(standing_alone(given / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1:3001")
+    assert "<code>origins</code> in corpus.yaml does" in pages.get("/corpus/origins").text
+
+
 def test_any_number_of_chunks_counts_the_same(given: Path) -> None:
     origins = {"suffix_list": "suffixes.dat", "tokens": False}
     configure(given, origins, split={"holdout": 0})
@@ -228,3 +269,22 @@ def test_the_largest_are_exact() -> None:
     for measure in range(3):
         wanted = sorted(numbers, key=lambda name: (-numbers[name][measure], name))[:10]
         assert [name for name, *_ in held.top(measure)] == wanted
+
+
+def test_domains_are_those_of_another_implementation() -> None:
+    pytest.importorskip("tldextract", reason="it comes with the extra `domains`")
+    from tldextract import TLDExtract
+
+    other = TLDExtract(suffix_list_urls=(), cache_dir=None)
+    rules = suffixes(suffix_list({"origins": {"suffix_list": None}}).decode().splitlines())
+    chance = random.Random(11)
+    ends = [*sorted(rules.names), *sorted(f"x.{name}" for name in rules.below), *sorted(rules.exceptions), "unknown"]
+    for end in chance.sample(ends, 3000):
+        for host in (end, f"a.{end}", f"c.b.{end}"):
+            assert rules.domain(host) == (other(host).top_domain_under_public_suffix or host), host
+
+
+def test_without_a_list_the_build_says_how_to_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assets, "files", partial(Path, "nowhere"))
+    with pytest.raises(ConfigError, match=r"origins.suffix_list: .*pip install 'corpus-assets\[domains\]'"):
+        suffix_list({"origins": {"suffix_list": None}})
