@@ -28,6 +28,7 @@ INNER = {
     "SpanReplacement": "`filter.span_replacement[]`",
     "HoldoutCount": "`holdout` as a count",
     "TaggerOptions": "`attributes[].options.TAGGER`",
+    "Endpoint": "`attributes[].options.TAGGER.endpoint`",
     "Ngrams": "`dedupers[].ngram`",
     "Bloom": "`dedupers[].bloom`",
     "Weights": "`datasets[].weights`",

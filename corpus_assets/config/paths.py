@@ -52,7 +52,11 @@ def _with_files(entry: Attributes, folder: Path) -> Attributes:
 
 def _resolved(options: TaggerOptions, folder: Path) -> TaggerOptions:
     paths = {name: [str(folder / expanded(path)) for path in given] for name, given in options.given().items()}
-    return options.model_copy(update={name: found if name == "lists" else found[0] for name, found in paths.items()})
+    files = {name: found if name == "lists" else found[0] for name, found in paths.items()}
+    endpoint = options.endpoint
+    if endpoint and endpoint.answers:
+        endpoint = endpoint.model_copy(update={"answers": str(folder / expanded(endpoint.answers))})
+    return options.model_copy(update={**files, "endpoint": endpoint})
 
 
 def _weights(dataset: Section, folder: Path) -> dict[str, Any]:

@@ -506,6 +506,8 @@ NAMES_NOTHING: dict[str, set[str]] = {
             "S3Section.region",
             "S3Section.profile",
         ),
+        *(f"Endpoint.{key}" for key in ("url", "model", "key_variable", "parameters", "answers")),
+        *("TaggerOptions.settings", "TaggerOptions.device"),
         *("CacheSection.folder", "Source.text_separator", "Files.text_separator", "Notice.command", "Notice.webhook"),
     },
     "gives names to columns that have none; another number of them is a bad row": {"Csv.columns"},
@@ -514,6 +516,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
         *("TrainedTokenizer.special_tokens", "AmberExport.bos_text", "AmberExport.eos_text", "ChatDataset.day"),
     },
     "a border that a text need not have": {"Deduper.separator"},
+    "a question, and what its answer must have": {"Endpoint.prompt", "Endpoint.score"},
     "what people state": {
         "Source.licence",
         "OwnFiles.licence",
