@@ -7,6 +7,7 @@ from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.registry import AnyTagger, known_taggers
 from corpus_assets.card.assets import card_stages
+from corpus_assets.classifiers.assets import classifier_stages, classifier_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.contamination.assets import contamination_stages
@@ -46,8 +47,9 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     own = list(_own_stages(config.stages, folder))
     # First, so that a wrong name of a tagger is reported where it is given, and not in a rule that uses it.
     tagged = [entry.model_dump() for entry in config.attributes]
-    taggers = known_taggers(_own_taggers(config.taggers, folder))
-    attributes = list(attribute_stages(tagged, taggers))
+    classifiers = [classifier.model_dump() for classifier in config.classifiers]
+    taggers = known_taggers([*_own_taggers(config.taggers, folder), *classifier_taggers(classifiers)])
+    attributes = [*classifier_stages(classifiers), *attribute_stages(tagged, taggers)]
     entries = _entries(config, own, taggers)
     filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]

@@ -69,6 +69,7 @@ FROM_NEIGHBOURS = {
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
     "report": ("corpus_assets.html.",),
+    "classifiers": ("corpus_assets.attributes.fasttext_layout",),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
 MOST_FILES = 15

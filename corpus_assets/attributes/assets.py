@@ -47,7 +47,7 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 def attributes(task: Task, entry: Entry) -> None:
     """Runs taggers over a shard's documents; writes one row of attributes for each."""
-    functions = entry.functions(task.run_options, task.parameters)
+    functions = entry.functions(task.run_options, task.parameters, task.input)
     together = entry.together(task.run_options, task.parameters)
     looked_for = LookedFor("documents", entry.reads)
     scores = ScoreHistograms()
@@ -130,7 +130,9 @@ class EntryHooks(Hooks):
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:
-        return of_taggers((tagger.name for tagger in self.entry.taggers), self.entry.compat)
+        taggers = self.entry.taggers
+        own = (kernel for tagger in taggers if isinstance(tagger, Tagger) for kernel in tagger.kernels)
+        return (*of_taggers((tagger.name for tagger in taggers), self.entry.compat), *own)
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
@@ -160,7 +162,7 @@ def _stage(entry: Entry) -> Stage:
         compute=partial(attributes, entry=entry),
         code_version="1",
         io="documents",
-        inputs=(same("normalized_documents"),),
+        inputs=(same("normalized_documents"), *map(same, entry.assets)),
         hooks=EntryHooks(entry),
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),

@@ -1,12 +1,12 @@
 """An entry of `attributes` for its stage: its taggers, with the files and values that corpus.yaml gives them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from corpus_assets.attributes.batches import Together
-from corpus_assets.attributes.loading import loaded, loaded_batch
+from corpus_assets.attributes.loading import loaded, loaded_asset, loaded_batch
 from corpus_assets.attributes.registry import AnyTagger
 from corpus_assets.attributes.tagging import Named, key_part
 from corpus_assets.config.selection.endpoint import ASKED
@@ -14,6 +14,7 @@ from resources.documents.batch_tagger import BatchTagger, Loading
 from resources.documents.tagger import Tagger
 from resources.errors import ConfigError
 from resources.outside_files import OutsideFile
+from resources.stage.partition import Partition
 
 Values = Mapping[str, Any]
 Given = Mapping[str, Values]
@@ -35,16 +36,21 @@ class Entry:
     taggers: tuple[AnyTagger, ...]
     compat: str | None
 
-    def functions(self, given: Given, digests: Mapping[str, Any]) -> list[Named]:
+    def functions(self, given: Given, digests: Mapping[str, Any], input_of: Callable[[str], Partition]) -> list[Named]:
         """Returns the functions of the taggers that look at one text, and the keys that they fill.
 
         given: options of each tagger. digests: the parameters of the recipe, with the digest of each file.
+        input_of: the partition of an asset that a tagger needs.
         """
         taggers = (tagger for tagger in self.taggers if isinstance(tagger, Tagger))
-        return [self._named(tagger, given.get(tagger.name, {}), digests) for tagger in taggers]
+        return [self._named(tagger, given.get(tagger.name, {}), digests, input_of) for tagger in taggers]
 
-    def _named(self, tagger: Tagger, given: Values, digests: Mapping[str, Any]) -> Named:
+    def _named(
+        self, tagger: Tagger, given: Values, digests: Mapping[str, Any], input_of: Callable[[str], Partition]
+    ) -> Named:
         loaders, held = tagger.loaders(self.compat), {}
+        if tagger.asset:
+            held["model"] = loaded_asset(tagger, input_of(tagger.asset))
         for option, paths in files_of(given).items():
             digest = digests[self.recipe_key(tagger, option)]
             held[option] = loaded(loaders[option], self.option_key(tagger, option), paths, digest)
@@ -88,6 +94,12 @@ class Entry:
         taggers = (tagger for tagger in self.taggers if isinstance(tagger, Tagger))
         reading = {f"{self.place}.taggers: {tagger.name} reads": tagger.reads for tagger in taggers}
         return {place: [f"metadata.{key}" for key in keys] for place, keys in reading.items() if keys}
+
+    @property
+    def assets(self) -> list[str]:
+        """The assets that its taggers need besides documents, each once."""
+        needed = (tagger.asset for tagger in self.taggers if isinstance(tagger, Tagger) and tagger.asset)
+        return list(dict.fromkeys(needed))
 
     def option_key(self, tagger: AnyTagger, option: str) -> str:
         """Returns the place of a tagger's option in corpus.yaml."""

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from resources.documents.batch_tagger import Batch, BatchTagger, Loading
-from resources.documents.tagger import Load
+from resources.documents.tagger import Load, Tagger
 from resources.hashing import value_digest
 from resources.outside.agreed import MisreadError
 from resources.outside_files import OutsideFile, require_digest
+from resources.stage.partition import Partition
 
 _READINGS = 4
 T = TypeVar("T")
@@ -37,6 +38,13 @@ def once(known: tuple[str, ...], load: Callable[[], T]) -> T:
     if known not in _LOADED:
         _LOADED[known] = load()
     return cast(T, _LOADED[known])
+
+
+def loaded_asset(tagger: Tagger, partition: Partition) -> Any:
+    """Returns what a tagger reads in an asset; a worker reads it once."""
+    assert tagger.read is not None, f"{tagger.name} needs {tagger.asset} and does not say how it is read"
+    read = tagger.read
+    return once((_known_as(read), partition.record.digest), lambda: read(partition))
 
 
 def loaded_batch(tagger: BatchTagger, loading: Loading, places: Mapping[str, str], digests: Mapping[str, str]) -> Batch:

@@ -7,6 +7,7 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.config.section import Section, below, expanded
 from corpus_assets.config.selection.attributes import Attributes, TaggerOptions
+from corpus_assets.config.selection.classifiers import Classifier, Examples
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
 S = TypeVar("S")
@@ -26,6 +27,7 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         for dataset in config.datasets
     ]
     attributes = [_with_files(entry, folder) for entry in config.attributes]
+    classifiers = [_with_examples(entry, folder) for entry in config.classifiers]
     benchmarks = [_absolute(benchmark, folder) for benchmark in config.benchmarks]
     tokenizer = _absolute(config.tokenizer, folder)
     storage = config.storage
@@ -38,11 +40,23 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         "sources": sources,
         "attributes": attributes,
         "benchmarks": benchmarks,
+        "classifiers": classifiers,
         "datasets": datasets,
         "tokenizer": tokenizer,
     }
     changed |= {"tokenizer": tokenizer, "storage": storage, "remove": _absolute(config.remove, folder)}
     return config.model_copy(update=changed)
+
+
+def _with_examples(entry: Classifier, folder: Path) -> Classifier:
+    def resolved(examples: list[Examples]) -> list[Examples]:
+        paths = ({"file": str(folder / expanded(one.file))} if one.file else {} for one in examples)
+        return [one.model_copy(update=path) for one, path in zip(examples, paths, strict=True)]
+
+    model = {"model": str(folder / expanded(entry.model))} if entry.model else {}
+    return entry.model_copy(
+        update={"positive": resolved(entry.positive), "negative": resolved(entry.negative), **model}
+    )
 
 
 def _with_files(entry: Attributes, folder: Path) -> Attributes:

@@ -50,6 +50,12 @@ def tagged(**changes: Any) -> dict[str, Any]:
     return {**source(), "attributes": [{**entry, **changes}]}
 
 
+def learned(**positive: Any) -> dict[str, Any]:
+    """A classifier with a class of other examples. positive: its examples."""
+    entry = {"name": "edu", "positive": [positive], "negative": [{"source": "web"}], "least": 20}
+    return {**source(), "classifiers": [entry]}
+
+
 TOK = {"kind": "tokenizer_json", "path": "tok.json", "eos": "<|endoftext|>"}
 TALK = rows_of(id="x", messages=[{"role": "user", "content": "a b"}, {"role": "assistant", "content": "c"}])
 PAIR = rows_of(instruction="a b", input="c", output="d")
@@ -162,6 +168,23 @@ CASES: dict[Key, Case] = {
         },
         ("options.dolma_v1_tokenizer.model", "nowhere.bin"),
         "t_attributes",
+    ),
+    ("Examples", "source"): Case(learned(source=NOWHERE), ("classifiers.0.positive.0", "'nowhere'", "valid: web")),
+    ("Examples", "file"): Case(
+        learned(file="nowhere.jsonl"), ("classifiers.0.positive.0.file", "nowhere.jsonl"), "edu_classifier"
+    ),
+    ("Examples", "key"): Case(
+        learned(source="web", key=NOWHERE, min=1),
+        ("classifiers.0.positive.0.key 'metadata.nowhere'", *LOST, "page"),
+        "edu_classifier",
+    ),
+    ("Examples", "values"): Case(
+        learned(source="web", key="page", values=[NOWHERE]), ("edu.positive has 0 different texts",), "edu_classifier"
+    ),
+    ("Classifier", "model"): Case(
+        {**source(), "classifiers": [{"name": "edu", "model": "nowhere.bin"}]},
+        ("classifiers.0.model", "nowhere.bin"),
+        "edu_classifier",
     ),
     ("CorpusConfig", "taggers"): Case({**source(), "taggers": [NOWHERE]}, ("taggers", "'nowhere'")),
     ("CorpusConfig", "stages"): Case({**source(), "stages": [NOWHERE]}, ("stages", "'nowhere'")),
@@ -486,7 +509,15 @@ ELSEWHERE = {
 
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
-        *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
+        *(
+            "CorpusConfig.name",
+            "Source.name",
+            "Attributes.name",
+            "Benchmark.name",
+            "Classifier.name",
+            "Deduper.name",
+            "Deduper.attribute",
+        ),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),

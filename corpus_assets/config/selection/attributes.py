@@ -3,13 +3,23 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, JsonValue, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 from corpus_assets.config.naming import FILE, TAGGER
 from corpus_assets.config.section import LocalPath, Name, Section
 from corpus_assets.config.selection.endpoint import Endpoint
 
 TAKEN = ("short_documents", "duplicates")
+_ALWAYS = ("lists", "model")
 
 
 def entry_name(value: str) -> str:
@@ -53,6 +63,12 @@ class TaggerOptions(Section):
     device: str | None = Field(
         None, min_length=1, description="where a batch tagger of your own runs, such as `cuda:0`; by default `cpu`"
     )
+
+    @model_serializer(mode="wrap")
+    def _without_defaults_of_batches(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Returns its values without those of taggers in batches that are not set, so that records stay as they are."""
+        values: dict[str, Any] = dump(self)
+        return {key: value for key, value in values.items() if key in _ALWAYS or value not in (None, {})}
 
     def given(self) -> dict[str, list[str]]:
         """Returns the paths of the given options, by option."""
