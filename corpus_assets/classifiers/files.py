@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from corpus_assets.classifiers.conditions import Condition, counts
+from corpus_assets.classifiers.conditions import Condition, counts, value_at
 from resources.errors import BadFileError
 from resources.outside_files import OutsideFile
 
@@ -35,7 +35,7 @@ class ExampleFile:
         had = not keys
         for number, row in self._rows():
             rows += 1
-            had = had or any(row.get(key) is not None for key in keys)
+            had = had or any(value_at(row, key) is not None for key in keys)
             if len(seen) < _SHOWN:
                 seen |= dict.fromkeys(row)
             if counts(self.conditions, row):

@@ -114,8 +114,10 @@ def frozen(_: Task, name: str) -> None:
 
 
 def _save(task: Task, name: str, content: bytes, head: Head) -> None:
-    task.save_bytes(f"classifiers/{name}{SUFFIX}", content)
     shown: dict[str, Any] = msgspec.to_builtins(head)
     shown = {key: shown[key] for key in ("kind", "examples", "figures")}
     task.save_json(f"classifiers/{name}.json", {**shown, "calibration": head.calibration.kind}, rows=1)
+    task.save_bytes(f"classifiers/{name}{SUFFIX}", content)
     task.save_counters(FIGURES, shown)
+    figures = head.figures
+    task.count(precision=figures.precision, recall=figures.recall, auc=figures.auc, calibration_error=figures.ece)

@@ -176,6 +176,15 @@ class Measure(msgspec.Struct):
     cuts: dict[str, float] = {}
 
 
+class Classifier(msgspec.Struct):
+    """A learned filter. examples: of each class, by part. figures: on the part that was held out."""
+
+    name: str
+    kind: str
+    examples: dict[str, dict[str, int]]
+    figures: dict[str, Any]
+
+
 class Stage(msgspec.Struct):
     """An asset: version of its algorithm, number of partitions, and the digest of all their contents."""
 
@@ -200,6 +209,7 @@ class Model(msgspec.Struct):
     measures_left_out: int
     configuration: dict[str, Any]
     stages: dict[str, Stage]
+    classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode(model: Model) -> bytes:

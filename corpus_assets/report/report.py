@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from corpus_assets.report.benchmarks import benchmarks
+from corpus_assets.report.classifiers import classifiers
 from corpus_assets.report.datasets import datasets
 from corpus_assets.report.duplicates import duplicates
 from corpus_assets.report.flow import READ, sources, splits, steps
@@ -54,6 +55,7 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         measures_left_out=left_out,
         configuration=dict(configuration),
         stages={asset: _stage(asset, built[asset], versions[asset]) for asset in built},
+        classifiers=classifiers(built, configuration),
     )
 
 

@@ -2,17 +2,22 @@
 
 import gzip
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from corpus_assets.classifiers.model import Model, decoded
+from corpus_assets.cli.questions.classifier import run
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.viewer.app import standing_alone
 from resources.errors import ConfigError
 from resources.formats.attributes import attribute_rows
 from resources.stage.partition import Partition
+from tests.attributes.endpoint_server import endpoint, said
 from tests.build.small import Built, digests, drive, opened, prose, write_config
 
 GOOD = "theorem proof lemma because therefore number define example"
@@ -295,3 +300,64 @@ def test_a_classifier_that_cannot_be_is_refused(tmp_path: Path, changes: dict[st
         write_corpus(tmp_path, {**BASIC, **changes})
         opened(tmp_path).planner().plan()
     assert message in str(found.value)
+
+
+def test_scores_of_an_endpoint_teach_a_classifier(tmp_path: Path) -> None:
+    write(tmp_path)
+    tagger = "endpoint_score_v1"
+
+    def judged(number: int, question: dict[str, Any]) -> tuple[int, Any]:
+        return 200, said(f"Score: {4 if set(GOOD.split()) & set(json.dumps(question).split()) else 1}")
+
+    with endpoint(judged) as served:
+        asked = {"url": served.url, "model": "m", "answers": "kept", "prompt": "Rate {text} ."}
+        judge = {"name": "judge", "taggers": [tagger], "options": {tagger: {"endpoint": asked}}}
+        streams = [{"name": "scored", "max_size": "1 GB", "attributes": ["judge"]}]
+        write_corpus(tmp_path, BASIC, attributes=[judge], streams=streams)
+        corpus = opened(tmp_path)
+        assert drive(corpus, corpus.graph.select(["+scored_stream"])).failed == []
+    (file,) = (tmp_path / "corpus/streams/scored").glob("scored-*.jsonl.gz")
+    shutil.copy(file, tmp_path / "scored.jsonl.gz")
+    key = {"file": "scored.jsonl.gz", "key": f"attributes.judge__{tagger}__score"}
+    write_corpus(tmp_path, {**BASIC, "positive": [{**key, "min": 3}], "negative": [{**key, "max": 2}]})
+    corpus = built(tmp_path)
+    counts = partition(corpus).counters("figures")["examples"]
+    assert counts["held_out"] == {"positive": 16, "negative": 16}
+    assert {source for source, score in scores(corpus) if score > 0.8} == {"good"}
+
+
+def test_the_command_shows_figures_and_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path)
+    config, file = tmp_path / "corpus.yaml", tmp_path / "edu.classifier"
+    with pytest.raises(ConfigError, match="edu_classifier is not built; run: corpus build --select "):
+        run(config, "edu", None, force=False, as_json=False)
+    corpus = built(tmp_path)
+    run(config, "edu", file, force=False, as_json=False)
+    shown = capsys.readouterr().out
+    assert "edu (linear): trained 48 positive, 48 negative" in shown
+    assert "held out: precision " in shown
+    assert file.read_bytes() == content(corpus)
+    with pytest.raises(ConfigError, match="exists; --force replaces it"):
+        run(config, "edu", file, force=False, as_json=False)
+    with pytest.raises(ConfigError, match=r"no classifier named 'ed'.*corpus.yaml has: edu"):
+        run(config, "ed", None, force=False, as_json=False)
+    capsys.readouterr()
+    run(config, "edu", None, force=False, as_json=True)
+    assert json.loads(capsys.readouterr().out)["examples"]["trained"] == {"positive": 48, "negative": 48}
+
+
+def test_report_and_viewer_show_the_figures(tmp_path: Path) -> None:
+    write(tmp_path)
+    corpus = opened(tmp_path)
+    assert drive(corpus, list(corpus.graph)).failed == []
+    page = Partition(corpus.storage, corpus.ledger.records("report")[None]).content("index.html").decode()
+    figures = partition(corpus).counters("figures")["figures"]
+    assert "Learned filters" in page
+    assert f"{figures['auc']:.3f}" in page
+    client = TestClient(standing_alone(tmp_path / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1")
+    shown = client.get("/assets/edu_classifier").text
+    assert "precision" in shown
+    assert str(figures["auc"]) in shown
+    hooks = corpus.graph["edu_classifier"].hooks
+    (note,) = hooks.notes([partition(corpus)], corpus.settings.values)
+    assert note.startswith("classifier edu: on 32 held-out examples precision ")

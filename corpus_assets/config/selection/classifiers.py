@@ -28,7 +28,9 @@ class Examples(Section):
         None, description="or a file of JSON lines with `text`, plain or `.gz`"
     )
     key: Annotated[str | None, METADATA_KEY] = Field(
-        None, description="key that decides which of them count: of the metadata of documents, or of the file's rows"
+        None,
+        description="key that decides which of them count: of the metadata of documents, or of the file's rows; dots "
+        "lead into objects, and spans of attributes are the sum of their scores",
     )
     min: float | None = Field(None, description="lowest number at `key`")
     max: float | None = Field(None, description="highest number at `key`")
