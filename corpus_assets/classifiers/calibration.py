@@ -67,7 +67,12 @@ def _platt(scores: Scores, labels: NDArray[np.bool_]) -> Calibration:
         size = a * c - b * b
         step = ((c * gradient[0] - b * gradient[1]) / size, (a * gradient[1] - b * gradient[0]) / size)
         slope, offset = _nearer((slope, offset), step, known, targets)
-    return Calibration("platt", max(0.0, slope / scale), offset)
+    return Calibration("platt", _short(max(0.0, slope / scale)), _short(offset))
+
+
+def _short(value: float) -> float:
+    """Returns a number in nine digits: the last ones depend on how a processor computes exponentials."""
+    return float(f"{value:.9g}")
 
 
 def _nearer(

@@ -355,7 +355,7 @@ def test_report_and_viewer_show_the_figures(tmp_path: Path) -> None:
     assert "Learned filters" in page
     assert f"{figures['auc']:.3f}" in page
     client = TestClient(standing_alone(tmp_path / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1")
-    shown = client.get("/assets/edu_classifier").text
+    shown = client.get("/corpus/assets/edu_classifier").text
     assert "precision" in shown
     assert str(figures["auc"]) in shown
     hooks = corpus.graph["edu_classifier"].hooks
