@@ -201,6 +201,15 @@ class Origin(msgspec.Struct):
     years: list[Place]
 
 
+class Classifier(msgspec.Struct):
+    """A learned filter. examples: of each class, by part. figures: on the part that was held out."""
+
+    name: str
+    kind: str
+    examples: dict[str, dict[str, int]]
+    figures: dict[str, Any]
+
+
 class Stage(msgspec.Struct):
     """An asset: version of its algorithm, number of partitions, and the digest of all their contents."""
 
@@ -229,6 +238,7 @@ class Model(msgspec.Struct):
     configuration: dict[str, Any]
     stages: dict[str, Stage]
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
+    classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode(model: Model) -> bytes:
