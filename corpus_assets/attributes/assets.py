@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from typing_extensions import override
 
+from corpus_assets import dataset_names as names
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.registry import named_tagger
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, key_part
@@ -144,7 +145,7 @@ def _known_as(value: Any) -> str:
 
 def asset_name(entry: str) -> str:
     """Returns the asset of an entry of `attributes`."""
-    return f"{entry}_attributes"
+    return names.attributes(entry)
 
 
 def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, Tagger]) -> Iterator[Stage]:
