@@ -134,7 +134,8 @@ and before one of a single part twice, since Dolma names a tagger that runs alon
 `toxicity__toxicity__score`, which rules name `toxicity.toxicity.score`. Scores are not rounded.
 
 **Which row belongs to which document.** Row n describes row n of the raw file (blank lines do not count), also where
-that row gave no document: ids are compared for each document, and the number of rows must be that of the raw file. With
+that row gave no document: ids are compared for each document, and the number of rows must be that of the raw file. In
+WARC every record is a row, and in archives every member that holds none; `align: id` is for these. With
 `id_key: null` only the number is compared. With `align: id` rows may be in any order within their file, and are joined
 by id; what does not fit into memory goes to scratch files. Then ids must differ. `on_missing: skip` goes on where a raw
 file has no file of attributes, or with `align: id` a document no row: such documents have no attributes, and are
