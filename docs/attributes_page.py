@@ -153,8 +153,8 @@ score above 0, or those that `flagged` says: `flagged: {attribute: score, min_sc
 **What is said of bad files.** A file that is missing, cut, too short or too long, in another order, with another id,
 with a row that is no JSON or has no id, with a span beyond its text, with NaN or an infinite number fails its own shard
 alone, with the file, the row and the key; what was built from it before stays. Rows count from 0, lines from 1. A file
-that changes makes only its own shard stale: `file attributes/toxicity/web/a.jsonl.gz changed`. Files that belong to no
-raw file are noted in the plan.
+that changes makes only its own shard stale: `file attributes/toxicity/web/a.jsonl.gz changed`. The plan notes files
+that are missing, and files that belong to no raw file.
 
 ## A tagger of your own
 
