@@ -26,7 +26,7 @@ from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.licences.gate import licence_rules, require_allowed
 from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
-from corpus_assets.origins.assets import origin_stages, tokenizers_of_train
+from corpus_assets.origins.assets import language_stages, origin_stages, tokenizers_of_train
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.raw.items import item_stages
@@ -78,7 +78,9 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
         *own_after_filter(own, filters, streams),
     ]
     known = {stage.name for stage in found}
-    found += origin_stages(config.model_dump(), tokenizers_of_train(datasets, known)) if config.origins else ()
+    if config.origins:
+        found += origin_stages(config.model_dump(), tokenizers_of_train(datasets, known))
+        found += language_stages(config.origins.language, [entry.name for entry in config.attributes])
     found = beside_left_out(found, config.mix.leave_out)
     papers = card_stages(config.model_dump(), found)
     return [*found, *report_stages(config, found), *papers]

@@ -210,6 +210,15 @@ class Classifier(msgspec.Struct):
     figures: dict[str, Any]
 
 
+class LanguageScores(msgspec.Struct):
+    """The values of taggers over the documents of a source that have one language."""
+
+    source: str
+    language: str
+    documents: int
+    measures: list[Measure]
+
+
 class Stage(msgspec.Struct):
     """An asset: version of its algorithm, number of partitions, and the digest of all their contents."""
 
@@ -221,7 +230,7 @@ class Stage(msgspec.Struct):
 class Model(msgspec.Struct):
     """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
 
-    origins: unset if they are not configured.
+    origins, languages: unset if they are not configured.
     """
 
     version: int
@@ -239,6 +248,7 @@ class Model(msgspec.Struct):
     stages: dict[str, Stage]
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
     classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
+    languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode(model: Model) -> bytes:

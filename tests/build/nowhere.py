@@ -183,6 +183,11 @@ CASES: dict[Key, Case] = {
         ("origins.url_keys 'nowhere'", "none of", "documents", "they have: page"),
         "origin_counts",
     ),
+    ("Origins", "language"): Case(
+        {**source(), **QUALITY, "origins": {"language": "q.nowhere", "suffix_list": "hosts.txt"}, **TO_COUNT},
+        ("origins.language 'q__nowhere__'", *LOST, "they have: q__gopher_v2__"),
+        "language_scores",
+    ),
     ("Origins", "suffix_list"): Case(
         {**source(), "origins": {"suffix_list": "nowhere.txt"}, **TO_COUNT},
         ("origins.suffix_list", "nowhere.txt", "cannot be read"),
