@@ -18,9 +18,9 @@ _COMPARED = "components"
 
 def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
     """Returns the stage of the report. stages: all others; none if there is nothing but a list of raw files."""
-    values = config.model_dump(mode="json", exclude=_OF_THE_MACHINE)
-    if not config.classifiers:  # Configurations without any have the recipes that they had.
-        values.pop("classifiers")
+    # Reports from before there was a choice stay fresh.
+    unused = {*({"origins"} if config.origins is None else ()), *(() if config.classifiers else {"classifiers"})}
+    values = config.model_dump(mode="json", exclude=_OF_THE_MACHINE | unused)
     versions = {stage.name: stage.code_version for stage in stages}
     return [
         Stage(
