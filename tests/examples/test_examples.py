@@ -203,7 +203,10 @@ def test_dclm(tmp_path: Path) -> None:
     kept = done.documents("filtered_documents")
     assert {name.partition("-")[0] for name in kept} == {"explains"}
     assert len(kept) > 70
-    assert "held out: precision 1.000" in done.said["corpus classifier explains"]
+    figures = re.search(r"recall ([\d.]+).*auc ([\d.]+)", done.said["corpus classifier explains"])
+    assert figures is not None
+    assert float(figures[1]) > 0.9  # One page in five, of the negative examples, explains something too.
+    assert 0.8 < float(figures[2]) < 1
     assert (done.folder / "explains.classifier").stat().st_size > 1_000_000
 
 
@@ -212,7 +215,7 @@ def test_fineweb_edu(tmp_path: Path) -> None:
     done = follow("fineweb-edu", tmp_path)
     kept = done.documents("filtered_documents")
     assert {name.partition("-")[0] for name in kept} == {"explains"}
-    assert len(kept) == 100
+    assert 90 < len(kept) <= 100
     assert "judge_attributes" in done.said["corpus plan --config annotate.yaml --select +scored_stream"]
     figures = done.said["corpus classifier edu"]
     assert "held out 20 positive, 20 negative" in figures

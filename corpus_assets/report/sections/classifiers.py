@@ -9,10 +9,9 @@ _FIGURES = ("precision", "recall", "f1", "auc", "ece", "brier")
 _COLUMNS = [("precision", "text"), ("recall", "text"), ("F1", "text"), ("AUC", "text"), ("ECE", "text")]
 
 
-def classifiers(model: Model) -> list[Section]:
-    """Returns the section of learned filters; none without any."""
-    if model.classifiers is UNSET:
-        return []
+def classifiers(model: Model) -> Section:
+    """Returns the figures of learned filters, and how many examples have which score."""
+    found = [] if model.classifiers is UNSET else model.classifiers
     note = (
         "The figures are of held-out examples, which neither training nor calibration used. Precision, recall and F1 "
         "are those of score 0.5. ECE is the mean difference between score and share of positive examples; Brier is the "
@@ -22,10 +21,10 @@ def classifiers(model: Model) -> list[Section]:
     columns = [("classifier", "text"), ("kind", "text"), ("trained on", "count"), ("held out", "count")]
     rows = [
         [one.name, one.kind, _sum(one, "trained"), _sum(one, "held_out"), *(f"{one.figures[k]:.3f}" for k in _FIGURES)]
-        for one in model.classifiers
+        for one in found
     ]
     table = Table("Figures of learned filters", [*columns, *_COLUMNS, ("Brier", "text")], rows)
-    return [Section("classifiers", "Learned filters", [Note(note), table, *map(_reliability, model.classifiers)])]
+    return Section("classifiers", "Learned filters", [Note(note), table, *map(_reliability, found)])
 
 
 def _sum(one: Classifier, part: str) -> int:
