@@ -13,7 +13,7 @@ from unicodedata import category, normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.contamination.kernels.kinds import ALONE, BREAK, IGNORED, KIND_SHIFT, LETTER, MARK, SEVERAL
+from corpus_assets.contamination.kernels.kinds import ALONE, ANY_NUMBER, BREAK, IGNORED, KIND_SHIFT, LETTER, MARK, SEVERAL
 
 FOLDING = 1
 """Version of these rules: raise it in the commit that changes the definition of a word."""
@@ -54,8 +54,8 @@ _SEPARATOR = "\0"
 
 
 @cache
-def folding(punctuation: str) -> Folding:
-    """Returns the tables of all code points. punctuation: `removed` or `separates`.
+def folding(punctuation: str, numbers: str = "compared") -> Folding:
+    """Returns the tables of all code points. punctuation: `removed` or `separates`. numbers: `compared` or `equal`.
 
     Letters, marks and numbers stand for their folding by D146, everything else for itself.
     """
@@ -73,7 +73,20 @@ def folding(punctuation: str) -> Folding:
         else:
             kinds[point], codes[point] = SEVERAL, len(sequences)
             sequences += [len(letters), *(int(own[ord(letter)]) << KIND_SHIFT | ord(letter) for letter in letters)]
-    return Folding(kinds, codes, np.array(sequences, dtype=np.uint32))
+    folded = np.array(sequences, dtype=np.uint32)
+    if numbers == "equal":
+        single = kinds != SEVERAL
+        codes[single & _is_digit(codes)] = ANY_NUMBER
+        letters = folded & np.uint32((1 << KIND_SHIFT) - 1)
+        # A count of code points is less than any digit.
+        folded = np.where(_is_digit(letters), folded - letters + np.uint32(ANY_NUMBER), folded)
+    return Folding(kinds, codes, folded)
+
+
+def _is_digit(codes: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Returns which code points are decimal digits (general category Nd)."""
+    digits = np.array([category(chr(point)) == "Nd" for point in range(CODE_POINTS)])
+    return np.asarray(digits[codes], dtype=np.bool_)
 
 
 @cache
