@@ -18,6 +18,7 @@ from benchmarks import (
     cluster,
     command,
     contamination,
+    contamination_quality,
     dedup_check,
     dedup_peers,
     dedup_quality,
@@ -142,6 +143,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
+    "contamination_quality": lambda quick: {
+        "contamination_quality": contamination_quality.section(contamination_quality.measure(quick))
+    },
     "text_index": lambda quick: {"text_index": table(text_index.figures(quick))},
     "dedup_quality": _quality,
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},

@@ -64,7 +64,7 @@ def boilerplate_ngrams(task: Task) -> None:
         counts = shard.array(".counts.npy")
         total[counts[:, 0]] += counts[:, 1]
     limit, limit_of_short = (task[f"contamination.{name}"] for name in ("document_limit", "short_item_documents"))
-    limits = np.where(index.lengths < rules.shortest, min(limit, limit_of_short), limit)
+    limits = np.where(index.lengths < rules.shortest, min(limit, limit_of_short or limit), limit)
     muted = np.flatnonzero(total > limits).astype(np.uint32)
     task.save_array("contamination/boilerplate.npy", muted)
     task.count(rows_out=len(muted), ngrams_found=int(np.count_nonzero(total)), most_documents=int(total.max(initial=0)))

@@ -13,7 +13,16 @@ from unicodedata import category, normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.contamination.kernels.kinds import ALONE, ANY_NUMBER, BREAK, IGNORED, KIND_SHIFT, LETTER, MARK, SEVERAL
+from corpus_assets.contamination.kernels.kinds import (
+    ALONE,
+    ANY_NUMBER,
+    BREAK,
+    IGNORED,
+    KIND_SHIFT,
+    LETTER,
+    MARK,
+    SEVERAL,
+)
 
 FOLDING = 1
 """Version of these rules: raise it in the commit that changes the definition of a word."""

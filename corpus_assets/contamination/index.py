@@ -193,7 +193,9 @@ def _grouped(
     first_of_item &= of_items.are_new[items]
     counts = np.bincount(groups, weights=first_of_item, minlength=0) + of_items.counts(keys[is_new])
     is_template = (counts > rules.item_limit)[groups]
-    is_template |= _forms_of_sets(groups, first_of_item, keys, items, of_items, rules.item_share)
+    is_template |= _forms_of_sets(groups, first_of_item, keys, items, of_items, share=rules.item_share)
+    if rules.numbers == "equal":
+        is_template |= _mostly_numbers(words, places, lengths, rules)
     counting = np.flatnonzero(~is_template)
     is_first = np.ones(len(counting), dtype=np.bool_)
     is_first[1:] = groups[counting[1:]] != groups[counting[:-1]]
@@ -220,6 +222,7 @@ def _forms_of_sets(
     keys: NDArray[np.uint64],
     items: NDArray[np.int64],
     of_items: _Items,
+    *,
     share: float,
 ) -> NDArray[np.bool_]:
     """Returns which occurrences belong to an n-gram that more than a share of the items of their set has.
@@ -237,6 +240,15 @@ def _forms_of_sets(
     of_small = (counts >= FEWEST_OF_SMALL) & (counts > SHARE_OF_SMALL * of_set)
     is_form = (counts > share * of_set) & ((counts >= FEWEST_ITEMS) | of_small)
     return np.asarray(is_form[parts], dtype=np.bool_)
+
+
+def _mostly_numbers(
+    words: NDArray[np.uint64], places: NDArray[np.uint32], lengths: NDArray[np.uint8], rules: Rules
+) -> NDArray[np.bool_]:
+    """Returns which n-grams have more numbers than other words: where numbers are equal, any table holds these."""
+    (number,) = word_hashes("0", rules.punctuation, rules.numbers)[0]
+    sums = np.concatenate([[0], np.cumsum(words == number)])
+    return np.asarray(sums[places + lengths] - sums[places] > lengths / 2, dtype=np.bool_)
 
 
 def _differ(

@@ -129,7 +129,8 @@ class Contamination(Section):
     )
     numbers: Literal["compared", "equal"] = Field(
         "compared",
-        description="`equal`: all numbers are one, so items with other numbers are found too",
+        description="`equal`: all numbers are one, so items with other numbers are found too; n-grams with more "
+        "numbers than other words do not count then",
     )
     document_limit: int = Field(
         1000, ge=1, description="n-grams that occur in more documents are boilerplate, and do not count"

@@ -25,7 +25,8 @@ def hash_words(
     """Returns a hash of each word, and beginnings and ends of words in code points of the text.
 
     text: UTF-8. kinds, codes, sequences: `folding.Folding`. A word's hash depends on the code points that its
-    characters stand for; a run of `ANY_NUMBER` counts as one. Two different words have one hash with a probability of about 2^-64.
+    characters stand for; a run of `ANY_NUMBER` counts as one. Two different words have one hash with a probability of
+    about 2^-64.
     """
     room = MOST_WORDS * text.size + 1
     hashes, starts, ends = np.empty(room, np.uint64), np.empty(room, np.uint32), np.empty(room, np.uint32)
