@@ -73,7 +73,7 @@ def signs_apart(item: Item, _: random.Random) -> str:
     return re.sub(r" +", " ", _SIGNS.sub(r" \1 ", item.text))
 
 
-def other_variables(item: Item, _: random.Random) -> str | None:
+def other_variables(item: Item, _chance: random.Random) -> str | None:
     """Code whose parameters and variables have other names."""
     if not item.function:
         return None

@@ -115,7 +115,7 @@ def flagged(corpus: Corpus, share: float) -> Iterator[tuple[str, set[tuple[str, 
     """The id of each document that holds so much of an item, and set and number of all these items."""
     for partition in partitions(corpus, "contamination_attributes").values():
         for row in attribute_rows(partition.lines()):
-            found = {(str(one["set"]), int(one["number"])) for one in row.items or [] if one["share"] >= share}
+            found = {(str(one["set"]), int(one["number"])) for one in row.items or [] if float(one["share"]) >= share}
             if found:
                 yield row.id if row.source == "planted" else "", found
 

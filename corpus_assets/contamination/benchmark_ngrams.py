@@ -25,7 +25,8 @@ _PATH = "contamination/index"
 def rules_of(task: Task) -> Rules:
     """Returns the configured rules of n-grams."""
     keys = ("words", "shortest_item", "punctuation", "item_limit", "item_share")
-    return Rules(*(task[f"contamination.{key}"] for key in keys), task[FEWEST], task["contamination.numbers"])
+    given = (task[f"contamination.{key}"] for key in keys)
+    return Rules(*given)._replace(fewest=task[FEWEST], numbers=task["contamination.numbers"])
 
 
 def benchmark_ngrams(task: Task) -> None:

@@ -7,7 +7,7 @@ full-width and ligature forms are equal too.
 """
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import category, normalize
 
 import numpy as np
@@ -76,23 +76,23 @@ def folding(punctuation: str, numbers: str = "compared") -> Folding:
     forms = normalize("NFKD", normalize("NFD", forms).casefold())
     forms = normalize("NFKD", forms.casefold())
     sequences: list[int] = []
-    for point, letters in zip(kept.tolist(), forms.split(_SEPARATOR), strict=True):
-        if len(letters) == 1:
-            kinds[point], codes[point] = own[ord(letters)], ord(letters)
+    for point, form in zip(kept.tolist(), forms.split(_SEPARATOR), strict=True):
+        if len(form) == 1:
+            kinds[point], codes[point] = own[ord(form)], ord(form)
         else:
             kinds[point], codes[point] = SEVERAL, len(sequences)
-            sequences += [len(letters), *(int(own[ord(letter)]) << KIND_SHIFT | ord(letter) for letter in letters)]
+            sequences += [len(form), *(int(own[ord(letter)]) << KIND_SHIFT | ord(letter) for letter in form)]
     folded = np.array(sequences, dtype=np.uint32)
     if numbers == "equal":
         single = kinds != SEVERAL
         codes[single & _is_digit(codes)] = ANY_NUMBER
-        letters = folded & np.uint32((1 << KIND_SHIFT) - 1)
+        kinds_of, letters = np.divmod(folded, np.uint32(1 << KIND_SHIFT))
         # A count of code points is less than any digit.
-        folded = np.where(_is_digit(letters), folded - letters + np.uint32(ANY_NUMBER), folded)
+        folded = np.where(_is_digit(letters), kinds_of << np.uint32(KIND_SHIFT) | np.uint32(ANY_NUMBER), folded)
     return Folding(kinds, codes, folded)
 
 
-def _is_digit(codes: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _is_digit(codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Returns which code points are decimal digits (general category Nd)."""
     digits = np.array([category(chr(point)) == "Nd" for point in range(CODE_POINTS)])
     return np.asarray(digits[codes], dtype=np.bool_)

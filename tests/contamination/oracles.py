@@ -69,7 +69,7 @@ def held(text: str, items: Sequence[str], n: int, shortest: int) -> list[tuple[i
     found = []
     for number, item in enumerate(items):
         ours = [word.letters for word in words(item)]
-        size = len(ours) if len(ours) < shortest else min(n, max(shortest, len(ours) // 2))
+        size = len(ours) if len(ours) < shortest else shortest if len(ours) < 2 * n else n
         covered: set[int] = set()
         spans: set[int] = set()
         for place in range(len(ours) - size + 1 if size >= 3 else 0):
