@@ -29,7 +29,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3
 
 
 def read(name: str, content: bytes, library: Any = None, limits: Limits | None = None) -> list[Document | BadRow]:
-    rules = RowRules("s", options=FormatOptions(extractor=library))
+    rules = RowRules("s", options=FormatOptions(extractors=(library,) if library else ()))
     return list(read_documents(RawFile(name, lambda: io.BytesIO(content)), rules, limits or Limits()))
 
 

@@ -76,6 +76,7 @@ def _confirmed(text: str, readers: Iterable[Confirming]) -> list[str]:
 
 
 def sequences(found: Words, size: int) -> Iterator[Words]:
+    """Yields every sequence of so many words in a row."""
     return zip(*(found[start:] for start in range(size)), strict=False)
 
 
@@ -104,7 +105,7 @@ def leads_elsewhere(line: str, links: set[Words]) -> bool:
     found = words(line)
     if not found or len(found) > _LONGEST_LINK:
         return False
-    last = line.split()[-1]
+    last = line.rsplit(maxsplit=1)[-1]
     if "://" in last or "www." in last:
         return False
     rest = range(int(len(found) * (1 - LINKED)) + 1)

@@ -60,7 +60,9 @@ def own_extractor(name: str) -> Extract:
     try:
         found: Any = getattr(import_module(module), function, None)
     except Exception as error:
-        raise ConfigError(f"extractor: module {module!r} cannot be imported: {type(error).__name__}: {error}") from error
+        raise ConfigError(
+            f"extractor: module {module!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     if not callable(found):
         raise ConfigError(f"extractor: module {module!r} has no function {function!r}")
     return _checked(found, name)
@@ -99,7 +101,7 @@ def _markdown() -> Callable[[str, str], str]:
         import_module("lxml.html")
     except ImportError:
         raise ConfigError(
-            "html.form: markdown needs lxml, which is not installed; install the extra: pip install 'corpus-assets[web]'"
+            "html.form: markdown needs lxml, which is absent; install the extra: pip install 'corpus-assets[web]'"
         ) from None
     from corpus_assets.raw.web.markdown import as_markdown
 

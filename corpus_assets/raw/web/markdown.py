@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from lxml import etree, html as lxml_html
+from lxml import etree
+from lxml import html as lxml_html
 
 from corpus_assets.raw.web.agreement import SEQUENCE, Words, sequences, words
 from corpus_assets.raw.web.markdown_parts import code_block, formula, inline_code, table_rows
@@ -39,9 +40,13 @@ _MAIN: Final = 0.9
 class _Block:
     """A paragraph, heading, item of a list, code block or table.
 
-    node: number of its element. written: in Markdown. plain: the words by which it is found in the extractor's text.
-    is_rich: whether extractors lose it. is_code: whether it is a code block. is_item: whether it belongs to a list. begins: whether it begins an item, which
-        has no blank line before it.
+    node: number of its element.
+    written: in Markdown.
+    plain: the words by which it is found in the extractor's text.
+    is_rich: whether extractors lose it.
+    is_code: whether it is a code block.
+    is_item: whether it belongs to a list.
+    begins: whether it begins an item, which has no blank line before it.
     """
 
     node: int
@@ -200,8 +205,8 @@ def _blocks(page: Any, place: _Place) -> Iterator[_Block]:
             yield from place.block()
             yield place.placed("\n".join(rows), "\n".join(element.itertext()), is_rich=True)
             walk.skip_subtree()
-        elif (code := inline_code(element)) is not None:
-            place.say(code)
+        elif (inline := inline_code(element)) is not None:
+            place.say(inline)
             walk.skip_subtree()
         else:
             yield from _before(element, name, place)

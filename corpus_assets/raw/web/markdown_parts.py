@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from lxml import etree
+
 _INLINE_CODE: Final = frozenset(("code", "kbd", "samp", "tt"))
 _NO_CODE: Final = frozenset(("button", "script", "style"))
 _NUMBERS: Final = re.compile(r"(?:^|[\s_-])(?:linenos?|lineno|line-?numbers?|gutter|ln-num)(?:$|[\s_-])", re.I)
@@ -40,8 +42,6 @@ def _code(element: Any) -> Iterator[str]:
 
 
 def _events(element: Any) -> Any:
-    from lxml import etree
-
     return etree.iterwalk(element, events=("start", "end"))
 
 
@@ -69,17 +69,18 @@ def inline_code(element: Any) -> str | None:
 def formula(element: Any) -> str | None:
     """Returns a formula between dollar signs; None for an element that is none, or has no source in TeX or text.
 
-    It knows MathML with an annotation, KaTeX, the scripts of MathJax, images of formulas with their source as `alt`, and
-    elements of the class `math` as Sphinx and Pandoc write them.
+    It knows MathML with an annotation, KaTeX, the scripts of MathJax, images of formulas with their source as `alt`,
+    and elements of the class `math` as Sphinx and Pandoc write them.
     """
     name, classes = str(element.tag).removeprefix(_MATH), (element.get("class") or "").split()
     if name == "script":
         kind = element.get("type") or ""
         return _dollars(element.text or "", "display" in kind) if kind.startswith("math/tex") else None
     if name == "math":
-        return _dollars(_annotation(element) or element.get("alttext") or "".join(element.itertext()), _is_display(element))
+        source = _annotation(element) or element.get("alttext") or "".join(element.itertext())
+        return _dollars(source, "block" in (element.get("display") or ""))
     if "katex" in classes or "katex-display" in classes:
-        return _dollars(_annotation(element) or "", "katex-display" in classes) if _annotation(element) else None
+        return _dollars(_annotation(element), "katex-display" in classes)
     if name == "img" and any(_TEX.search(one) for one in classes):
         return _dollars(element.get("alt") or "", False)
     if name in ("span", "div") and any(one in ("math", "arithmatex") for one in classes) and not len(element):
@@ -87,16 +88,12 @@ def formula(element: Any) -> str | None:
     return None
 
 
-def _is_display(element: Any) -> bool:
-    return element.get("display") == "block" or element.get("mode") == "display"
-
-
-def _annotation(element: Any) -> str | None:
-    """Returns the source in TeX that MathML carries."""
+def _annotation(element: Any) -> str:
+    """Returns the source in TeX that MathML carries, or nothing."""
     for one in element.iter():
         if str(one.tag).endswith("annotation") and "tex" in (one.get("encoding") or ""):
             return "".join(one.itertext())
-    return None
+    return ""
 
 
 def _dollars(source: str, is_display: bool) -> str | None:
