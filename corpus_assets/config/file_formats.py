@@ -36,6 +36,10 @@ LIBRARIES: Final = ("combined", "trafilatura", "resiliparse")
 """Extractors of HTML that the project calls, the best first."""
 
 
+def _how_many(value: Any) -> str:
+    return "many" if isinstance(value, list) else "one"
+
+
 def _extractor(value: str) -> str:
     if value in LIBRARIES or re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", value):
         return value
@@ -49,11 +53,13 @@ def _given_once(value: list[str]) -> list[str]:
 
 
 _OneExtractor = Annotated[str, AfterValidator(_extractor)]
-Extractor = Annotated[
+_Extractors = Annotated[
     Annotated[_OneExtractor, Tag("one")]
-    | Annotated[list[_OneExtractor], Field(min_length=1), AfterValidator(_given_once), Tag("many")]
-    | None,
-    Discriminator(lambda value: "many" if isinstance(value, list) else "one"),
+    | Annotated[list[_OneExtractor], Field(min_length=1), AfterValidator(_given_once), Tag("many")],
+    Discriminator(_how_many),
+]
+Extractor = Annotated[
+    _Extractors | None,
     Field(
         description="what extracts the main text of HTML in WARC files: `combined`, `trafilatura`, `resiliparse`, "
         "`module:function` of your own, or a list of these, of which the next one is asked where one finds too little "
@@ -74,10 +80,6 @@ LargestWindow = Annotated[
 DEFAULT_WINDOW = 1 << 27
 
 Key = Annotated[str, Field(min_length=1)]
-
-
-def _how_many(value: Any) -> str:
-    return "many" if isinstance(value, list) else "one"
 
 
 Keys = Annotated[

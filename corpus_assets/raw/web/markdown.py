@@ -96,7 +96,8 @@ class _Place:
         written, plain = " ".join("".join(self.written).split()), " ".join(self.plain)
         self.written, self.plain = [], []
         if written:
-            yield self.placed("#" * self.heading + " " * bool(self.heading) + written, plain)
+            only_formulas = not plain.strip()
+            yield self.placed("#" * self.heading + " " * bool(self.heading) + written, plain, is_rich=only_formulas)
 
     def placed(self, written: str, plain: str, *, is_rich: bool = False) -> _Block:
         before, begins = "> " * self.quotes, False
