@@ -277,6 +277,14 @@ cost of documents over that of the extractor.
 
 {warc}
 
+## The text of web pages
+
+`python -m benchmarks.web_text`: articles of 127 news pages by the measure of the benchmark that they are of, and code
+blocks of pages of documentation. [The page on web text](web-text.md#figures) says how. `PEERS_PYTHON` names the Python
+of the packages of others, some of which need 3.12; they get an environment that is thrown away.
+
+{web_text}
+
 ## The driver
 
 `python -m benchmarks.driver` builds corpora of shards of ten short documents with two workers and measures the process

@@ -50,6 +50,7 @@ from benchmarks import (
     text_index,
     tokenize,
     warc,
+    web_text,
     worker_memory,
 )
 from benchmarks.page import PAGE
@@ -128,6 +129,14 @@ def _materialize_all(quick: bool) -> dict[str, Any]:
     return {"materialize_all": table(materialize_all.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))}
 
 
+def _web_text(quick: bool) -> dict[str, Any]:
+    python = os.environ.get("PEERS_PYTHON", sys.executable)
+    figures = web_text.measure(quick, python)
+    if not quick:
+        web_text.write_page(figures)
+    return {"web_text": web_text.section(figures)}
+
+
 def _apart(script: str, *options: str) -> dict[str, Any]:
     """The figures of a script in a process of its own: what this one holds or has compiled would count as theirs."""
     command = [sys.executable, "-m", f"benchmarks.{script}", "--json", *options]
@@ -170,6 +179,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
         "packings": table(packings.measure(packings.QUICK_MEGABYTES if quick else packings.MEGABYTES))
     },
     "warc": lambda quick: {"warc": table(warc.measure(quick))},
+    "web_text": _web_text,
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "event_log": lambda quick: {

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,7 @@ def test_an_extractor_that_is_nowhere_is_named(own: Callable[[str], None], name:
 
 def test_combined_names_the_package_that_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> str:
-        raise libraries.PackageNotFoundError(name)
+        raise PackageNotFoundError(name)
 
     monkeypatch.setattr(libraries, "version", absent)
     with pytest.raises(ConfigError, match=r"readability-lxml is not installed; .*pip install 'corpus-assets\[web\]'"):

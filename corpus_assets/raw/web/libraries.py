@@ -14,7 +14,7 @@ Extract = Callable[[str], str]
 EXTRAS: Final = {"resiliparse": "warc", "trafilatura": "trafilatura", "combined": "web"}
 """The extra of pyproject.toml that installs each extractor."""
 
-_PARTS: Final = ("readability-lxml", "resiliparse", "trafilatura")
+PARTS: Final = ("readability-lxml", "resiliparse", "trafilatura")
 """Packages that `combined` calls."""
 _COMBINED: Final = 1
 """Version of the rules by which `combined` puts their texts together."""
@@ -23,7 +23,7 @@ _COMBINED: Final = 1
 def library_version(name: str) -> str:
     """Returns name and version of an extractor; `ConfigError` names the extra if a package is absent."""
     if name == "combined":
-        parts = ", ".join(f"{part} {_version(part, name)}" for part in _PARTS)
+        parts = ", ".join(f"{part} {_version(part, name)}" for part in PARTS)
         return f"{name} {_COMBINED} ({parts})"
     return f"{name} {_version(name, name)}"
 
