@@ -1,18 +1,16 @@
 """Makes the text of a page: one extractor or several, one after another, and plain text or Markdown."""
 
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 from corpus_assets.raw.rows.faults import RowError
 from corpus_assets.raw.web.libraries import Extract, library, library_version
 from resources.errors import ConfigError
-from resources.hashing import content_digest
+from resources.user.modules import module_digest
 
 HTML_CHARACTERS: Final = 16 << 20
 MOST_NESTED: Final = 512
@@ -50,8 +48,7 @@ def extractor_version(name: str) -> str:
     """
     if ":" not in name:
         return library_version(name)
-    file = getattr(sys.modules[own_extractor(name).__module__], "__file__", None)
-    return f"{name} {content_digest(Path(file).read_bytes()) if file else 'built in'}"
+    return f"{name} {module_digest(own_extractor(name).__module__)}"
 
 
 def own_extractor(name: str) -> Extract:
