@@ -39,7 +39,7 @@ from corpus_assets.tokenize.assets import token_stages
 from resources.documents.row_rule import RuleSet
 from resources.errors import ConfigError
 from resources.stage.declaration import Partitioning, Stage
-from resources.user.modules import own_module
+from resources.user.modules import named, own_module
 
 
 def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
@@ -48,6 +48,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     folder: that of corpus.yaml, where modules of the user's own may lie.
     """
     own = list(_own_stages(config.stages, folder))
+    _require_extractors(config, folder)
     # First, so that a wrong name of a tagger is reported where it is given, and not in a rule that uses it.
     tagged = [entry.model_dump() for entry in config.attributes]
     names = [source.name for source in config.sources]
@@ -130,6 +131,16 @@ def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[AnyTagger]:
         if not isinstance(taggers, list | tuple) or not all(isinstance(tagger, AnyTagger) for tagger in taggers):
             raise ConfigError(f"taggers: module {name!r} needs a list TAGGERS of resources.Tagger or BatchTagger")
         yield from taggers
+
+
+def _require_extractors(config: CorpusConfig, folder: Path) -> None:
+    """Imports the extractors of the user's own; `ConfigError` names the section of one that cannot be imported."""
+    inputs = [(f"datasets.{one.name}.input", one.input) for one in config.datasets]
+    for place, section in [*((f"sources.{one.name}", one) for one in config.sources), *inputs]:
+        names = getattr(section, "extractor", None) or []
+        for name in [names] if isinstance(names, str) else names:
+            if ":" in name and not callable(named({}, name, f"{place}.extractor", folder)):
+                raise ConfigError(f"{place}.extractor: {name!r} is no function")
 
 
 def _own_stages(modules: Sequence[str], folder: Path) -> Iterator[Stage]:

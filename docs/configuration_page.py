@@ -24,6 +24,7 @@ INNER = {
     "S3Section": "`storage.s3`",
     "CacheSection": "`storage.cache`",
     "Csv": "`sources[].csv`, `datasets[].input.csv` and `benchmarks[].csv`",
+    "Html": "`sources[].html` and `datasets[].input.html`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
     "SpanReplacement": "`filter.span_replacement[]`",
