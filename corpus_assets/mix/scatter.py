@@ -13,12 +13,16 @@ from resources.hashing import hash_parts, keyed_hasher
 
 
 class Kept(NamedTuple):
-    """A document that is not left out: its id, its stored line, and SHA-256 and bytes of its text."""
+    """A document that is not left out: its id, its stored line, and SHA-256 and bytes of its text.
+
+    times: how often it is used for each epoch of its source.
+    """
 
     id: str
     line: bytes
     digest: bytes
     size: int
+    times: float = 1.0
 
 
 class Placed(NamedTuple):
@@ -35,7 +39,7 @@ class Placed(NamedTuple):
 def scatter(documents: Iterable[Kept], *, source: str, epochs: float, seed: int, chunks: int) -> Iterator[Placed]:
     """Yields one `Placed` for every use of the given documents; none for one that is not used (epochs below 1)."""
     chunk_hash, order_hash = (keyed_hasher(purpose, seed, source) for purpose in ("chunk", "order"))
-    for identifier, line, digest, size in documents:
-        for copy in range(copies(epochs, seed, source, identifier)):
+    for identifier, line, digest, size, times in documents:
+        for copy in range(copies(epochs * times, seed, source, identifier)):
             use = hash_parts(identifier, copy)
             yield Placed(chunk_hash(use) % chunks, line, order_hash(use), copy, size, digest)
