@@ -22,8 +22,8 @@ from corpus_assets.filter.rules.entries import Entries, Entry
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.licences.gate import licence_rules, require_allowed
 from corpus_assets.mix.assets import mix_stages
-from corpus_assets.mix.units.copies import copies_of
 from corpus_assets.mix.units.dimensions import dimensions_of
+from corpus_assets.mix.units.uses import uses_of
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
@@ -87,8 +87,8 @@ def _corpus(
     yield from [SEARCH_INDEX] if config.search_index else ()
     yield from described
     yield from filters
-    units, copies = dimensions_of(config.mix.units, entries), copies_of(config.mix.copies, entries)
-    mix = mix_stages(config.mix.leave_out, units, copies)
+    units, uses = dimensions_of(config.mix.units, entries), uses_of(config.mix, entries)
+    mix = mix_stages(config.mix.leave_out, units, uses)
     yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix, *SPLIT), filters)
 
 

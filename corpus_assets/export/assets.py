@@ -20,6 +20,7 @@ from corpus_assets.export.hooks import (
     EMPTY,
     MAY_BE_EMPTY,
     MIXED_UNITS,
+    ORDERED,
     PARTS_OF_UNITS,
     WEIGHTS,
     FilesHooks,
@@ -131,6 +132,7 @@ def _mixture(task: Task, dataset: ExportedDataset) -> None:
     else:
         streams = task.inputs(names.token_stream(dataset.stream))
         mix = mixture(streams, weights, where, task.scratch, may_be_empty=may_be_empty, before=before)
+    mix = msgspec.structs.replace(mix, ordered=bool(task.parameters.get(f"{where}.{ORDERED}")))
     task.save_json(f"{path}/{MIXTURE}", msgspec.to_builtins(mix), rows=len(mix.used))
     task.count(**{f"epochs of {source}": use.epochs for source, use in mix.sources.items()})
     if mix.units:

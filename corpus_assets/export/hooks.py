@@ -27,8 +27,8 @@ from resources.stage.partition import Partition
 WEIGHTS = "weights"
 """The local file with the shares of sources."""
 MAY_BE_EMPTY, EMPTY = "may_be_empty", "sources_without_tokens"
-MIXED_UNITS, PARTS_OF_UNITS = "mixed_units", "units"
-"""The asset with the units of documents; the parameter with the names of what they are made of."""
+MIXED_UNITS, PARTS_OF_UNITS, ORDERED = "mixed_units", "units", "ordered"
+"""The asset with the units of documents; parameters: the names of their parts, and whether the mix has an order."""
 MAX_WEIGHTS_BYTES = 1 << 20
 _LATER = ("after",)
 """Keys of weights that are no parameter if they are not given."""
@@ -74,6 +74,8 @@ class MixtureHooks(Hooks):
             values[PARTS_OF_UNITS] = unit_names(units)
         elif permitted := [name for name in _may_be_empty(settings, self.dataset.name) if asked.get(name)]:
             values[MAY_BE_EMPTY] = permitted
+        if isinstance(settings["mix"]["order"], Mapping) and not self.dataset.parts and not self.dataset.shard_set:
+            values[ORDERED] = True
         return {f"{where}.{key}": value for key, value in values.items()}
 
     @override

@@ -26,7 +26,6 @@ from resources.stage.partition import Partition
 
 Tables = Mapping[str, NDArray[np.void]]
 """Hash and tokens of documents, by source."""
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mixture(
@@ -248,30 +247,10 @@ def document_hash(seed: int, source: str, identifier: str, copy: int) -> int:
     return keyed_hash("mixture", seed, source, identifier, copy) >> 1
 
 
-def in_keyed_order(hashes: NDArray[np.uint64], times: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the order of documents that are used `times` (n,), one after another: as given, unless any repeats.
-
-    Then it is that of another hash for each copy, so that copies lie apart.
-    """
-    copies = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
-    if times.max(initial=0) <= 1:
-        return np.arange(len(copies))
-    return np.argsort(scrambled(np.repeat(hashes, times), copies.astype(np.uint64)), kind="stable")
-
-
 def mixed(documents: Documents, mix: StoredMix) -> Documents:
     """Returns the documents of a partition, repeated as their sources require; in keyed order if any repeats."""
     stream = documents.stream
     numbers = stream.array(DOCUMENTS)["source"][documents.numbers]
     hashes = document_hashes(stream, mix.seed)[documents.numbers]
     times = mix.times(documents.key, hashes, stream.json(NAMES)["sources"], numbers)
-    return documents.picked(np.repeat(np.arange(len(documents)), times)[in_keyed_order(hashes, times)])
-
-
-def scrambled(hashes: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Returns another hash for each copy of a document (the finalizer of splitmix64)."""
-    mixed_up: NDArray[np.uint64] = hashes + (copies + np.uint64(1)) * _GOLDEN
-    mixed_up = (mixed_up ^ (mixed_up >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed_up = (mixed_up ^ (mixed_up >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: NDArray[np.uint64] = mixed_up ^ (mixed_up >> np.uint64(31))
-    return found
+    return documents.picked(np.repeat(np.arange(len(documents)), times)[mix.order(hashes, times)])

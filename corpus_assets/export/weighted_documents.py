@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.export.mixture import document_hash, in_keyed_order
+from corpus_assets.export.mixture import document_hash
 from corpus_assets.export.weights.stored import StoredMix
 from corpus_assets.mix.shuffle import in_order
 from resources.documents.row_counts import SourcesOfRows
@@ -31,7 +31,7 @@ def weighted_documents(task: Task, path: str, split: Partition, mix: StoredMix) 
     hashes = np.fromiter(_hashes(split, rows, mix.seed), np.uint64, len(rows))
     sources, numbers = np.unique(rows["source"], return_inverse=True)
     times = mix.times(split.key or "", hashes, [name.decode() for name in sources.tolist()], numbers)
-    order = in_keyed_order(hashes, times)
+    order = mix.order(hashes, times)
     kept = np.repeat(np.arange(len(rows)), times)
     lines = (line for line, count in zip(split.lines(), times.tolist(), strict=True) for _ in range(count))
     size = int(rows["bytes"][kept].sum(dtype=np.uint64))

@@ -14,18 +14,17 @@ from corpus_assets.mix.kept import LEAVE_OUT, REASONS, flags_of_all
 from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
-from corpus_assets.mix.units.copies import Copies, copies_by_row
 from corpus_assets.mix.units.dimensions import Dimension
-from corpus_assets.mix.units.stages import unit_stages
+from corpus_assets.mix.units.stages import read_by, unit_stages
+from corpus_assets.mix.units.uses import BORDERS, Uses
 from resources.documents.looked_for import LookedFor, absent_names, numbers_of
 from resources.documents.row_counts import SourcesOfRows
 from resources.errors import ConfigError
-from resources.formats.attributes import FLAGS
 from resources.formats.documents import DOCUMENT_COLUMNS, decode_document
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.hashing import content_digest
 from resources.shards.listing import Listing
-from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
+from resources.stage.declaration import Partitioning, Stage, own_segment, same
 from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
@@ -35,13 +34,21 @@ LICENCE_KEY = "source.licence_key"
 NOT_USED = "not_in_this_epoch"
 
 
-def mixed_pass1(task: Task, by_score: Copies | None = None) -> None:
+def mixed_pass1(task: Task, by_score: Uses | None = None) -> None:
     """Scatters a shard's kept documents over the chunks: writes one seekable file with a segment per chunk."""
     source, path = task.shard.source, f"mixed/pass1/{task.shard.source}/{task.shard.name}"
     chunks = [chunk_key(chunk) for chunk in range(task["mix.chunks"])]
     packed = {chunk: bytearray() for chunk in chunks}
-    kept = _KeptDocuments(task, by_score)
-    placed = scatter(kept, source=source, epochs=task["source.epochs"], seed=task["mix.seed"], chunks=len(chunks))
+    how = by_score or Uses()
+    kept = _KeptDocuments(task, how)
+    placed = scatter(
+        kept,
+        source=source,
+        epochs=task["source.epochs"],
+        seed=task["mix.seed"],
+        chunks=len(chunks),
+        place=how.place(task),
+    )
     with task.segmented(f"{path}.jsonl.zst", chunks) as out:
         for use in placed:
             chunk = chunks[use.chunk]
@@ -65,10 +72,10 @@ def mixed_pass1(task: Task, by_score: Copies | None = None) -> None:
 class _KeptDocuments:
     """A shard's documents without flagged ones, which count for the first attribute that flags them."""
 
-    def __init__(self, task: Task, copies: Copies | None) -> None:
+    def __init__(self, task: Task, how: Uses) -> None:
         self._task = task
-        self._copies = copies
-        self._scores = LookedFor("documents", {"mix.copies.by": [copies.subject.by]} if copies else {})
+        self._how = how
+        self._scores = how.looked_for()
         self.seen = 0
         self.count = 0
         self._is_used = False
@@ -100,9 +107,9 @@ class _KeptDocuments:
         reasons = [REASONS.get(name, name) for name in left_out]
         flags = flags_of_all([task.input(name) for name in left_out], len(texts))
         ids = identifiers(texts["id_end"], documents.array(".ids.npy"))
-        times = copies_by_row(task, self._copies, self._scores)
-        rows = zip(ids, documents.lines(), texts["bytes"].tolist(), flags, times, strict=True)
-        for row, (identifier, line, size, flagged, copies) in enumerate(rows):
+        how = self._how.of_rows(task, self._scores)
+        rows = zip(ids, documents.lines(), texts["bytes"].tolist(), flags, how, strict=True)
+        for row, (identifier, line, size, flagged, use) in enumerate(rows):
             self.seen += 1
             if any(flagged):
                 reason = reasons[flagged.index(True)]
@@ -110,7 +117,7 @@ class _KeptDocuments:
                 continue
             self.count += 1
             self._is_used = False
-            yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size, copies)
+            yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size, use.times, use.score)
             if not self._is_used:
                 task.drop(NOT_USED, shown=self._shown(NOT_USED, row, identifier, line))
 
@@ -146,23 +153,22 @@ def mixed_pass2(task: Task) -> None:
     task.count(by_source=SourcesOfRows(rows).documents())
 
 
-def mix_stages(
-    leave_out: Sequence[str], dimensions: Sequence[Dimension] = (), copies: Copies | None = None
-) -> list[Stage]:
+def mix_stages(leave_out: Sequence[str], dimensions: Sequence[Dimension] = (), uses: Uses | None = None) -> list[Stage]:
     """Returns the stages of the two passes, and those of units.
 
-    leave_out: attributes whose flagged documents stay out of the mix. dimensions: what units are made of. copies: how
-    often documents are used by a score; None: once for each epoch.
+    leave_out: attributes whose flagged documents stay out of the mix. dimensions: what units are made of. uses: how
+    documents are used by scores.
     """
-    first = replace(PASS_1, inputs=_pass1_inputs(leave_out))
-    if copies is not None:
+    uses = uses or Uses()
+    first = replace(PASS_1, inputs=read_by([*uses.subjects.values()], leave_out))
+    if uses.subjects:
         first = replace(
             first,
-            compute=partial(mixed_pass1, by_score=copies),
-            inputs=_pass1_inputs(leave_out, copies.subject.asset),
-            parameters=(*first.parameters, "mix.copies"),
+            compute=partial(mixed_pass1, by_score=uses),
+            inputs=(*first.inputs, *([same(BORDERS)] if uses.order else ())),
+            parameters=(*first.parameters, *uses.subjects),
         )
-    return [first, PASS_2, *unit_stages(dimensions, copies, leave_out)]
+    return [*unit_stages(dimensions, uses, leave_out), first, PASS_2]
 
 
 def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> None:
@@ -176,11 +182,6 @@ def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> Non
             raise ConfigError(
                 f"{LEAVE_OUT}: {name!r} is not an attribute, which has a row for every document of a shard"
             )
-
-
-def _pass1_inputs(leave_out: Sequence[str], scores: str | None = None) -> tuple[Input, ...]:
-    flags = (same(name, segment=FLAGS) for name in leave_out if name != scores)
-    return (same("normalized_documents"), *flags, *([same(scores)] if scores else ()))
 
 
 class Pass1Hooks(Hooks):

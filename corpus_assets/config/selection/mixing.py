@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.naming import ATTRIBUTE
-from corpus_assets.config.section import Section
+from corpus_assets.config.section import Section, Share
 
 MOST_CHUNKS = 9_999
 MOST_QUANTILES = 100
+_NEAR = 1e-3
 SOURCE, METADATA = "source", "metadata."
 _SCORE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+")
 _LABELS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+")
@@ -135,14 +136,43 @@ class MixCopies(Section):
         return self
 
 
+class MixOrder(Section):
+    """An order of documents by a score, over all chunks: `chunk-0000` begins."""
+
+    by: Annotated[str, ATTRIBUTE] = Field(
+        min_length=1, description="the score: `ENTRY.TAGGER.TYPE`, or a number in `metadata.KEY`"
+    )
+    of: Of = "score"
+    descending: bool = Field(False, description="greatest scores first; documents without the score are always last")
+    phases: list[Annotated[Share, Field(gt=0, lt=1)]] | None = Field(
+        None,
+        min_length=2,
+        max_length=MOST_QUANTILES,
+        description="shares of the documents, which add up to 1: phases one after another, in each of which documents "
+        "lie in keyed order; by default all are sorted by their score",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> "MixOrder":
+        _require_score(self.by)
+        if self.of != "score" and _is_metadata(self.by):
+            raise ValueError(f"of: without effect with by: {self.by}, which has no spans that are counted")
+        if self.phases is not None and abs(sum(self.phases) - 1) > _NEAR:
+            raise ValueError(f"phases: received shares that add up to {sum(self.phases):.6g}; valid: 1")
+        return self
+
+
 class Mix(Section):
     """Scattering the kept documents over chunks, and the order inside a chunk."""
 
     chunks: int = Field(8, ge=1, le=MOST_CHUNKS, description="number of chunks; one chunk should fit `engine.memory`")
     seed: int = Field(0, ge=0, lt=2**63, description="another seed gives other chunks and another order")
-    order: Literal["keyed", "slimpajama"] = Field(
+    order: Annotated[
+        Annotated[Literal["keyed", "slimpajama"], Tag("one")] | Annotated[MixOrder, Tag("many")], Discriminator(_form)
+    ] = Field(
         "keyed",
-        description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle",
+        description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle; or by a "
+        "score (docs/mixing-by-buckets.md)",
     )
     leave_out: Annotated[list[str], ATTRIBUTE] = Field(
         default=["short_documents", "duplicates"],

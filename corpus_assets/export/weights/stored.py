@@ -12,6 +12,7 @@ from resources.formats.unit_tables import NO_UNIT, UNITS
 from resources.stage.partition import Partition
 
 MIXTURE: Final = "mixture.json"
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class StoredMix(NamedTuple):
@@ -24,6 +25,18 @@ class StoredMix(NamedTuple):
     def seed(self) -> int:
         """Of the choice and order of documents."""
         return self.mix.seed
+
+    def order(self, hashes: NDArray[np.uint64], times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns the order of documents that are used `times` (n,), one after another: as given, unless any repeats.
+
+        Then it is that of another hash for each copy, so that copies lie apart; in a mix in order of a score, all uses
+        of a chunk follow in that order, first all first ones.
+        """
+        copies = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+        if times.max(initial=0) <= 1:
+            return np.arange(len(copies))
+        keys = copies if self.mix.ordered else scrambled(np.repeat(hashes, times), copies.astype(np.uint64))
+        return np.argsort(keys, kind="stable")
 
     def times(
         self, key: str, hashes: NDArray[np.uint64], sources: Sequence[str], numbers: NDArray[Any]
@@ -62,3 +75,12 @@ def stored_mix(partition: Partition) -> StoredMix:
 def mix_of(partition: Partition) -> Mix:
     """Returns how sources, units or parts are used, as a partition stores it."""
     return msgspec.convert(partition.json(MIXTURE), Mix)
+
+
+def scrambled(hashes: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Returns another hash for each copy of a document (the finalizer of splitmix64)."""
+    mixed_up: NDArray[np.uint64] = hashes + (copies + np.uint64(1)) * _GOLDEN
+    mixed_up = (mixed_up ^ (mixed_up >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed_up = (mixed_up ^ (mixed_up >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: NDArray[np.uint64] = mixed_up ^ (mixed_up >> np.uint64(31))
+    return found

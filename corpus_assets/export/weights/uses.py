@@ -48,13 +48,15 @@ class Used(msgspec.Struct, omit_defaults=True):
 class Mix(msgspec.Struct, omit_defaults=True):
     """The content of `mixture.json`: how each source is used, and the seed of the choice and order of documents.
 
-    unused: sources that only datasets before used. units: how each unit is used, instead of sources.
+    unused: sources that only datasets before used. units: how each unit is used, instead of sources. ordered: documents
+    stay in the order of the mix, and each further use of all follows in the same order.
     """
 
     seed: int
     sources: dict[str, Used] = {}
     unused: dict[str, Begun] = {}
     units: dict[str, Used] = {}
+    ordered: bool = False
 
     @property
     def used(self) -> dict[str, Used]:

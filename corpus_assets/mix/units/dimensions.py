@@ -3,11 +3,26 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 
-from corpus_assets.config.selection.mixing import METADATA, SOURCE, MixCopies, MixUnit
+from corpus_assets.config.selection.mixing import METADATA, SOURCE, MixCopies, MixOrder, MixUnit
 from corpus_assets.filter.rules.entries import Entries, labels_of, source_of
 from corpus_assets.mix.units.values import MISSING, Subject, Value, label, number
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A score of which borders are wanted.
+
+    name: among all. shares: of the documents up to each border. missing: the score that documents without one have
+    here; None: they do not count.
+    """
+
+    name: str
+    subject: Subject
+    shares: tuple[Fraction, ...]
+    missing: float | None = None
 
 
 @dataclass(frozen=True)
@@ -35,9 +50,12 @@ class Dimension:
         return label
 
     @property
-    def buckets(self) -> list[str] | None:
-        """The names of all its buckets; None if only the documents say them."""
-        return known_buckets(self.quantiles, self.ranges)
+    def scored(self) -> Scored | None:
+        """What its borders are made of; None if it has no quantiles."""
+        if self.quantiles is None:
+            return None
+        shares = tuple(Fraction(part, self.quantiles) for part in range(1, self.quantiles))
+        return Scored(f"units-{self.name}", self.subject, shares)
 
 
 def known_buckets(quantiles: int | None, ranges: Sequence[float] | None) -> list[str] | None:
@@ -77,18 +95,18 @@ def dimensions_of(units: str | Sequence[MixUnit], entries: Entries) -> tuple[Dim
     return tuple(_dimension(unit, entries, f"mix.units.{place}.by") for place, unit in enumerate(units))
 
 
-def subject_of(section: MixUnit | MixCopies, entries: Entries, where: str, *, is_score: bool) -> Subject:
+def subject_of(section: MixUnit | MixCopies | MixOrder, entries: Entries, where: str, *, is_score: bool) -> Subject:
     """Returns what a section reads of documents; `ConfigError`, with `where`, for an attribute that does not exist."""
     by = section.by
     if by == SOURCE:
         return Subject("source", by)
     if by.startswith(METADATA):
-        return Subject("metadata", by, by.removeprefix(METADATA))
+        return Subject("metadata", by, by.removeprefix(METADATA), is_open=True)
     if is_score:
         found = source_of(by, entries, where)
-        return Subject("score", by, found.key, found.asset, section.of)
+        return Subject("score", by, found.key, found.asset, section.of, found.is_open)
     found = labels_of(by, entries, where)
-    return Subject("label", by, found.key, found.asset)
+    return Subject("label", by, found.key, found.asset, is_open=True)
 
 
 def assets_of(subjects: Sequence[Subject]) -> list[str]:
@@ -98,7 +116,7 @@ def assets_of(subjects: Sequence[Subject]) -> list[str]:
 
 def borders_of(stored: Mapping[str, Sequence[float]], dimensions: Sequence[Dimension]) -> list[Sequence[float] | None]:
     """Returns the borders of each part of the units, which only quantiles have."""
-    return [stored[one.name] if one.quantiles is not None else None for one in dimensions]
+    return [stored[one.scored.name] if one.scored is not None else None for one in dimensions]
 
 
 def _dimension(unit: MixUnit, entries: Entries, where: str) -> Dimension:

@@ -8,11 +8,11 @@ import msgspec
 
 from corpus_assets.mix.kept import kept
 from corpus_assets.mix.scatter import Kept, scatter
-from corpus_assets.mix.units.copies import Copies, copies_by_row
-from corpus_assets.mix.units.dimensions import Dimension, assets_of, borders_of, unit_name
+from corpus_assets.mix.units.dimensions import Dimension, Scored, assets_of, borders_of, unit_name
 from corpus_assets.mix.units.quantiles import SCORE, counted
 from corpus_assets.mix.units.rows import rows_of
-from corpus_assets.mix.units.values import Value, number
+from corpus_assets.mix.units.uses import BORDERS, Uses
+from corpus_assets.mix.units.values import Subject, Value, number
 from resources.documents.looked_for import LookedFor, numbers_of
 from resources.errors import BadFileError
 from resources.formats.row_tables import identifiers
@@ -20,59 +20,60 @@ from resources.formats.unit_tables import MOST_UNITS, unit_hash
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
-BORDERS = "unit_borders"
-
 
 def scores_path(dimension: str) -> str:
     """Returns the suffix of the file with the scores of a part of the units."""
     return f".{dimension}.scores.npy"
 
 
-def unit_scores(task: Task, dimensions: Sequence[Dimension]) -> None:
+def mix_scores(task: Task, scored: Sequence[Scored]) -> None:
     """Writes the scores of a shard's documents in the mix, in ascending order with counts: a table for each score."""
-    scores: list[list[float]] = [[] for _ in dimensions]
+    scores: list[list[float]] = [[] for _ in scored]
     rows = 0
-    for values in _values(task, dimensions):
+    missing = dict.fromkeys((one.name for one in scored), 0)
+    for values in _values(task, [one.subject for one in scored]):
         rows += 1
-        for held, value in zip(scores, map(number, values), strict=True):
-            if value is not None:
-                held.append(value)
-    path = f"mixed/unit_scores/{task.shard.source}/{task.shard.name}"
-    for dimension, held in zip(dimensions, scores, strict=True):
-        with task.array(f"{path}{scores_path(dimension.name)}", SCORE) as out:
+        for one, held, value in zip(scored, scores, map(number, values), strict=True):
+            missing[one.name] += value is None
+            score = one.missing if value is None else value
+            if score is not None:
+                held.append(score)
+    path = f"mixed/scores/{task.shard.source}/{task.shard.name}"
+    for one, held in zip(scored, scores, strict=True):
+        with task.array(f"{path}{scores_path(one.name)}", SCORE) as out:
             out.append(counted(held))
-    missing = {one.name: rows - len(held) for one, held in zip(dimensions, scores, strict=True)}
     task.count(rows_in=rows, rows_out=rows, documents_without_score=missing)
 
 
-def document_units(task: Task, dimensions: Sequence[Dimension], copies: Copies | None) -> None:
+def document_units(task: Task, dimensions: Sequence[Dimension], uses: Uses) -> None:
     """Writes the unit of every use of a document of a shard, scattered over the chunks as pass 1 scatters the uses."""
     source, chunks = task.shard.source, [chunk_key(chunk) for chunk in range(task["mix.chunks"])]
-    looked_for = LookedFor("documents", {one.place: [one.subject.by] for one in dimensions if one.subject.key})
+    looked_for = LookedFor("documents", {one.place: [one.subject.by] for one in dimensions if one.subject.is_open})
     placed = scatter(
-        _kept(task, dimensions, copies, looked_for),
+        _kept(task, dimensions, uses, looked_for),
         source=source,
         epochs=task["source.epochs"],
         seed=task["mix.seed"],
         chunks=len(chunks),
+        place=uses.place(task),
     )
-    documents, sizes, uses = Counter[str](), Counter[str](), Counter[str]()
+    documents, sizes, times = Counter[str](), Counter[str](), Counter[str]()
     with task.segmented(f"mixed/document_units/{source}/{task.shard.name}.jsonl.zst", chunks) as out:
         for use in placed:
             unit = use.line.decode()
             out.write(chunks[use.chunk], msgspec.json.encode((int.from_bytes(use.digest, "little"), unit)) + b"\n")
-            uses[unit] += 1
+            times[unit] += 1
             if use.copy == 0:
                 documents[unit] += 1
                 sizes[unit] += use.size
     for chunk in chunks:
         task.segments[chunk] = out.index[chunk].digest
-    numbers = {unit: {"documents": documents[unit], "text_bytes": sizes[unit], "uses": uses[unit]} for unit in uses}
-    task.count(rows_in=documents.total(), rows_out=uses.total(), by_unit=dict(sorted(numbers.items())))
+    numbers = {unit: {"documents": documents[unit], "text_bytes": sizes[unit], "uses": times[unit]} for unit in times}
+    task.count(rows_in=documents.total(), rows_out=times.total(), by_unit=dict(sorted(numbers.items())))
     task.count(**numbers_of(looked_for))
 
 
-def _kept(task: Task, dimensions: Sequence[Dimension], copies: Copies | None, looked_for: LookedFor) -> Iterator[Kept]:
+def _kept(task: Task, dimensions: Sequence[Dimension], uses: Uses, looked_for: LookedFor) -> Iterator[Kept]:
     """Yields the documents of the mix: the name of its unit as line, the hash of tables of units as digest."""
     given, source = task.input("normalized_documents"), task.shard.source
     texts = given.array(".texts.npy")
@@ -81,18 +82,19 @@ def _kept(task: Task, dimensions: Sequence[Dimension], copies: Copies | None, lo
     rows = zip(
         identifiers(texts["id_end"], given.array(".ids.npy")),
         texts["bytes"].tolist(),
-        copies_by_row(task, copies),
+        uses.of_rows(task),
         strict=True,
     )
     found = compress(rows, kept(task, len(texts)))
     names = set[str]()
-    for (identifier, size, times), values in zip(found, _values(task, dimensions, looked_for), strict=True):
+    subjects = [one.subject for one in dimensions]
+    for (identifier, size, use), values in zip(found, _values(task, subjects, looked_for), strict=True):
         name = unit_name([bucket(value) for bucket, value in zip(named, values, strict=True)])
         names.add(name)
         if len(names) > MOST_UNITS:
             raise BadFileError(task.shard.label, too_many(dimensions, name))
         digest = unit_hash(source, identifier).to_bytes(8, "little")
-        yield Kept(identifier, name.encode(), digest, size, times)
+        yield Kept(identifier, name.encode(), digest, size, use.times, use.score)
 
 
 def too_many(dimensions: Sequence[Dimension], name: str) -> str:
@@ -104,10 +106,9 @@ def too_many(dimensions: Sequence[Dimension], name: str) -> str:
     )
 
 
-def _values(task: Task, dimensions: Sequence[Dimension], looked_for: LookedFor | None = None) -> Iterator[list[Value]]:
+def _values(task: Task, subjects: Sequence[Subject], looked_for: LookedFor | None = None) -> Iterator[list[Value]]:
     """Yields the value in each respect of the documents that the mix takes."""
     documents = task.input("normalized_documents")
-    subjects = [one.subject for one in dimensions]
     read = [(lambda _: task.shard.source) if one.kind == "source" else one.read() for one in subjects]
     attributes = [task.input(name) for name in assets_of(subjects)]
     lines = any(one.reads_documents for one in subjects)
@@ -117,7 +118,7 @@ def _values(task: Task, dimensions: Sequence[Dimension], looked_for: LookedFor |
         if not is_taken:
             continue
         values = [function(row) for function in read]
-        if looked_for is not None:
+        if looked_for is not None and looked_for.wants_any:
             there = (name for one in subjects for name in one.names_in(row)) if looked_for.needs_names else ()
             looked_for.add(there, [one.by for one, value in zip(subjects, values, strict=True) if value is not None])
         yield values

@@ -6,6 +6,8 @@ exact, and it depends neither on the order of the arrays nor on how many there a
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,9 @@ from numpy.typing import NDArray
 SCORE = np.dtype([("score", "<f8"), ("count", "<u8")])
 """A score, and how many documents have it."""
 
-_DIGITS = (11, 11, 11, 11, 11, 9)
+_DIGITS, _SMALL_DIGITS = (11, 11, 11, 11, 11, 9), (6,) * 10 + (4,)
+_FEW = 100
+"""Up to so many borders are found with large digits; memory is a counter for each border and value of a digit."""
 _SIGN = np.uint64(1 << 63)
 
 
@@ -25,18 +29,18 @@ def counted(scores: Sequence[float]) -> NDArray[np.void]:
     return table
 
 
-def quantiles(tables: Callable[[], Iterable[NDArray[np.void]]], parts: int) -> list[float]:
-    """Returns the parts - 1 borders between `parts` parts of the scores, or none if there are no scores.
+def quantiles(tables: Callable[[], Iterable[NDArray[np.void]]], shares: Sequence[Fraction]) -> list[float]:
+    """Returns the borders of scores up to shares of all documents with one, or none if there are no scores.
 
-    The k-th border is the least score s for which at least k / parts of all scores are at most s.
+    A border is the least score s for which at least that share of all scores is at most s.
     """
     total = sum(int(table["count"].sum()) for table in tables())
-    if not total:
+    if not total or not shares:
         return []
-    ranks = np.array([-(-part * total // parts) - 1 for part in range(1, parts)], np.int64)
+    ranks = np.array([max(0, ceil(share * total) - 1) for share in shares], np.int64)
     found = np.zeros(len(ranks), np.uint64)
     done = 0
-    for width in _DIGITS:
+    for width in _DIGITS if len(shares) <= _FEW else _SMALL_DIGITS:
         starts = np.unique(found)
         counts = np.zeros((len(starts), 1 << width), np.int64)
         for table in tables():

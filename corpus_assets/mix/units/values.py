@@ -23,6 +23,7 @@ class Subject:
 
     kind: what `read` is. asset: with the attributes, None for metadata and sources. key: of the spans; the beginning of
     the keys of labels; the path of a key of the metadata. of: as in `mix.units`. by: its name in corpus.yaml.
+    is_open: whether only documents can show that the name is misspelt.
     """
 
     kind: Literal["source", "metadata", "label", "score"]
@@ -30,6 +31,7 @@ class Subject:
     key: str = ""
     asset: str | None = None
     of: str = "score"
+    is_open: bool = False
 
     @property
     def reads_documents(self) -> bool:

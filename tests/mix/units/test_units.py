@@ -64,7 +64,7 @@ def test_topics_by_quality_in_a_table(tmp_path: Path) -> None:
         of_quality[unit.rpartition("/")[2]] += documents
     buckets = [of_quality[f"q{n}"] for n in range(1, 5)]
     assert max(buckets) - min(buckets) <= 1  # Each quantile has as many documents as every other.
-    (borders,) = partitions(corpus, "unit_borders")
+    (borders,) = partitions(corpus, "mix_borders")
     scores = sorted(
         row["metadata"]["scores"]["quality"]
         for source, count in (("books", 260), ("web", 420))
@@ -217,9 +217,9 @@ def test_a_changed_score_makes_again_what_depends_on_it(tmp_path: Path) -> None:
     )
     plan = statuses(opened(tmp_path).planner().plan())
     assert {asset for asset, _ in plan} - {"validation", "test"} == {
-        "unit_scores", "unit_borders", "document_units", "mixed_units", "mix_mixture", "mix_tokens", "mix_manifest",
+        "mix_scores", "mix_borders", "document_units", "mixed_units", "mix_mixture", "mix_tokens", "mix_manifest",
     }  # fmt: skip
-    assert "mix.units.word_count" in plan["unit_borders", None][1]
+    assert "mix.units.word_count" in plan["mix_borders", None][1]
     corpus = opened(tmp_path)
     assert drive(corpus).recomputed
 
