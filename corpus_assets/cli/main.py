@@ -190,6 +190,7 @@ for question in (questions.show, questions.packing, questions.trace, questions.w
     app.command()(question)
 app.command()(questions.sql)
 app.command("check-windows")(questions.check_windows)
+app.command()(questions.weights)
 app.command("megatron-cache")(megatron_cache)
 
 

@@ -56,6 +56,12 @@ class Weights(Section):
         "dataset left it; `max_epochs` counts its uses too, and its seed is used",
     )
 
+    fitted_on: dict[str, str] | None = Field(
+        None,
+        description="on what content the weights were fitted: digests by asset, which `corpus weights` prints; the "
+        "plan says if it is other content now. A CSV says it itself",
+    )
+
     def given(self) -> Mapping[str, float]:
         """Returns shares or tokens by source; nothing if they are in a file."""
         found = self.shares if self.tokens is None else self.tokens

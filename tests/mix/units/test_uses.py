@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.config.corpus_config import Mix
+from corpus_assets.config.selection.mixing import Mix
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.mixture import mixed
@@ -30,7 +30,7 @@ SCORES = st.one_of(st.none(), st.floats(-1e6, 1e6))
 
 def scores() -> dict[str, float | None]:
     """The score of each document by id; None without one."""
-    found = {}
+    found: dict[str, float | None] = {}
     for source, count in (("books", 260), ("web", 420)):
         found |= {row["id"]: row["metadata"].get("scores", {}).get("quality") for row in rows(source, count)}
     return found
@@ -133,6 +133,7 @@ def test_places_follow_the_scores(values: list[float | None], chunks: int, desce
     order = uses_of(mix, {}).order
     assert order is not None
     scored = order.scored
+    assert scored.missing is not None
     table = counted([scored.missing if value is None else value for value in values])
     place = order.place(quantiles(lambda: [table], scored.shares))
     placed = [(place(value, keyed_hash("chunk", 0, str(n))), value) for n, value in enumerate(values)]
