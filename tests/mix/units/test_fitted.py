@@ -24,7 +24,7 @@ def test_a_table_of_weights_knows_its_content(tmp_path: Path) -> None:
     assert lines[1].startswith("# fitted on mixed_units ")
     rows = list(csv.DictReader(lines[2:]))
     assert {row["unit"] for row in rows} <= counted(corpus).keys()
-    weights = {"shares": "weights.csv", "max_epochs": 1}
+    weights = {"shares": "weights.csv", "max_epochs": 4}
     _, found = mixed(tmp_path, [TOPIC, QUALITY], weights)
     # The shares that there are give every document once.
     used = found["mixture"]["units"]
