@@ -25,6 +25,8 @@ from corpus_assets.filter.rules.entries import Entries, Entry
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.licences.gate import licence_rules, require_allowed
 from corpus_assets.mix.assets import mix_stages
+from corpus_assets.mix.units.dimensions import dimensions_of
+from corpus_assets.mix.units.uses import uses_of
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
 from corpus_assets.origins.assets import language_stages, origin_stages, tokenizers_of_train
 from corpus_assets.raw.assets import STAGES as RAW
@@ -70,10 +72,10 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     listed = (stage for stage in RAW if stage.lists_shards)
     found = [
         *([LIST_STAGE] if config.remove else ()),
-        *(_corpus(config, [*attributes, *dedupers], filters) if config.sources else listed),
+        *(_corpus(config, [*attributes, *dedupers], filters, entries) if config.sources else listed),
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
         *token_stages(datasets, config.tokenizer.kind),
-        *export_stages(datasets),
+        *export_stages(datasets, by_unit=config.mix.units != "source"),
         *text_stages(datasets),
         *streams,
         *own_after_filter(own, filters, streams),
@@ -87,7 +89,9 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     return [*found, *report_stages(config, found), *papers]
 
 
-def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
+def _corpus(
+    config: CorpusConfig, described: Iterable[Stage], filters: Sequence[Stage], entries: Entries
+) -> Iterator[Stage]:
     """Yields the stages from raw files to splits. described: attributes. filters: the stage of the filter, if any."""
     yield from RAW
     yield from with_takedown(NORMALIZED_DOCUMENTS) if config.remove else [NORMALIZED_DOCUMENTS]
@@ -96,7 +100,9 @@ def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[
     yield from [SEARCH_INDEX] if config.search_index else ()
     yield from described
     yield from filters
-    yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)
+    units, uses = dimensions_of(config.mix.units, entries), uses_of(config.mix, entries)
+    mix = mix_stages(config.mix.leave_out, units, uses)
+    yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix, *SPLIT), filters)
 
 
 def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
