@@ -52,7 +52,9 @@ def encoded(documents: Iterable[Texted], tokenizer: Tokenizer, cleaning: Cleanin
             yield Encoded(batch, encode.batch(texts))
             batch, texts, characters = [], [], 0
         if len(text) > BATCH_CHARACTERS:
-            yield encode.alone(document, text)
+            alone = [encode.alone(document, text)]
+            del document, text
+            yield alone.pop()
             continue
         batch.append(document)
         texts.append(text)

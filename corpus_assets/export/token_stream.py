@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 FIRST_TEXTS = 64
+_IDS_AT_ONCE = 1 << 20
 BY_SOURCE = "by_source"
 """Counters of a partition: documents, bytes of text and ids of each source."""
 
@@ -183,7 +184,10 @@ def _write(task: Task, path: str, batches: Iterable[Encoded], vocabulary: int) -
             documents.append(rows)
             names.append(np.frombuffer(encoded_ids, np.uint8))
             lengths.append(batch.ids.lengths.astype(np.int32))
-            data.append(batch.ids.ids.astype(dtype))
+            ids = batch.ids.ids
+            for start in range(0, len(ids), _IDS_AT_ONCE):
+                data.append(ids[start : start + _IDS_AT_ONCE].astype(dtype))
+            del batch, ids  # A long document's ids are free before the next document is encoded.
     task.save_json(f"{path}{NAMES}", {"sources": [*written.sources]}, rows=1)
     return written
 

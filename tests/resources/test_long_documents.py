@@ -11,7 +11,7 @@ import pytest
 
 from resources.processes.long_documents import BYTES_PER_BYTE, job_begins, job_ends, wait_for_turn
 
-SHARE = 8_000_000
+SHARE = BYTES_PER_BYTE * 1_000_000
 
 
 @pytest.fixture(autouse=True)

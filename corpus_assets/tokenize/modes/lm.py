@@ -111,6 +111,7 @@ class RowBuilder:
             sizes = batch.lengths + self._end.size
             self.statistics.add_lengths(sizes)
             yield from make(batch, self.statistics.sources.ids(sizes))
+            del batch  # A long document's ids are free before the next document is encoded.
         if self.section.pack:
             yield from self._complete_rows()
 
