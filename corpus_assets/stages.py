@@ -6,8 +6,9 @@ from pathlib import Path
 from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.files.stages import given_stages
-from corpus_assets.attributes.registry import known_taggers
+from corpus_assets.attributes.registry import AnyTagger, known_taggers
 from corpus_assets.card.assets import card_stages
+from corpus_assets.classifiers.assets import classifier_stages, classifier_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import key_prefix
@@ -36,7 +37,6 @@ from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, wi
 from corpus_assets.text_index.assets import SEARCH_INDEX
 from corpus_assets.tokenize.assets import token_stages
 from resources.documents.row_rule import RuleSet
-from resources.documents.tagger import Tagger
 from resources.errors import ConfigError
 from resources.stage.declaration import Partitioning, Stage
 from resources.user.modules import own_module
@@ -50,9 +50,14 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     own = list(_own_stages(config.stages, folder))
     # First, so that a wrong name of a tagger is reported where it is given, and not in a rule that uses it.
     tagged = [entry.model_dump() for entry in config.attributes]
-    taggers = known_taggers(_own_taggers(config.taggers, folder))
     names = [source.name for source in config.sources]
-    attributes = [*attribute_stages(tagged, taggers), *given_stages(tagged, names)]
+    classifiers = [classifier.model_dump() for classifier in config.classifiers]
+    taggers = known_taggers([*_own_taggers(config.taggers, folder), *classifier_taggers(classifiers)])
+    attributes = [
+        *classifier_stages(classifiers),
+        *attribute_stages(tagged, taggers),
+        *given_stages(tagged, names),
+    ]
     entries = _entries(config, own, taggers)
     filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
@@ -101,7 +106,7 @@ def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
     return [*licences, *asked, *contamination_rules(config.on_contamination)]
 
 
-def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, Tagger]) -> dict[str, Entry]:
+def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, AnyTagger]) -> dict[str, Entry]:
     """Returns the attributes that rules may name: of taggers, of dedupers, and of stages of the user's own."""
     described = (stage.name for stage in own if (stage.partitioning, stage.io) == (Partitioning.SHARD, "documents"))
     entries = {name: Entry(name) for name in described}
@@ -119,11 +124,11 @@ def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, T
     return entries
 
 
-def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[Tagger]:
+def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[AnyTagger]:
     for name in modules:
         taggers = getattr(own_module(name, "taggers", folder), "TAGGERS", None)
-        if not isinstance(taggers, list | tuple) or not all(isinstance(tagger, Tagger) for tagger in taggers):
-            raise ConfigError(f"taggers: module {name!r} needs a list TAGGERS of resources.Tagger")
+        if not isinstance(taggers, list | tuple) or not all(isinstance(tagger, AnyTagger) for tagger in taggers):
+            raise ConfigError(f"taggers: module {name!r} needs a list TAGGERS of resources.Tagger or BatchTagger")
         yield from taggers
 
 

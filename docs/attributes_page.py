@@ -1,6 +1,7 @@
 """The page about attributes: an introduction, and a row for every built-in tagger."""
 
-from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.attributes.registry import BUILT_IN, IN_BATCHES, AnyTagger
+from resources.documents.tagger import Tagger
 
 INTRODUCTION = """# Attributes
 
@@ -30,6 +31,7 @@ documents. A rule names `ENTRY.TAGGER.TYPE`: the entry of `attributes`, one of i
 | how do I give a tagger a model or a list? | [Taggers that need more](#taggers-that-need-more) |
 | how do I write one? | [A tagger of your own](#a-tagger-of-your-own) |
 | somebody else has scored my documents: how do I use that? | [Attributes of others](#attributes-of-others) |
+| how do I use a language model, or a model on an accelerator? | [batch-taggers.md](batch-taggers.md) |
 | what counts as an e-mail address? | [Personal data](#personal-data) |
 
 ## Files
@@ -245,9 +247,12 @@ def _code(*words: str) -> str:
 
 def attributes_page() -> str:
     """Returns the page about attributes, with every built-in tagger."""
-    rows = [
-        f"| `{t.name}` | {t.gives} | {t.source} | {t.version} | {_code(t.extra)} | {_code(*t.files)} "
-        f"| {'differs' if t.dolma else ''} |"
-        for t in BUILT_IN.values()
-    ]
-    return INTRODUCTION + "\n".join(rows) + "\n"
+    return INTRODUCTION + "".join(map(_row, (*BUILT_IN.values(), *IN_BATCHES.values())))
+
+
+def _row(tagger: AnyTagger) -> str:
+    is_single = isinstance(tagger, Tagger)
+    options = tagger.files if is_single else tagger.options
+    differs = "differs" if is_single and tagger.dolma else ""
+    facts = (tagger.gives, tagger.source, tagger.version, _code(tagger.extra), _code(*options), differs)
+    return f"| `{tagger.name}` | {' | '.join(facts)} |\n"

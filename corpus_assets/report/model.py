@@ -201,6 +201,15 @@ class Origin(msgspec.Struct):
     years: list[Place]
 
 
+class Classifier(msgspec.Struct):
+    """A learned filter. examples: of each class, by part. figures: on the part that was held out."""
+
+    name: str
+    kind: str
+    examples: dict[str, dict[str, int]]
+    figures: dict[str, Any]
+
+
 class LanguageScores(msgspec.Struct):
     """The values of taggers over the documents of a source that have one language."""
 
@@ -238,6 +247,7 @@ class Model(msgspec.Struct):
     configuration: dict[str, Any]
     stages: dict[str, Stage]
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
+    classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
     languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET
 
 

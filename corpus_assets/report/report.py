@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from corpus_assets.report.benchmarks import benchmarks
+from corpus_assets.report.classifiers import classifiers
 from corpus_assets.report.datasets import datasets
 from corpus_assets.report.duplicates import duplicates
 from corpus_assets.report.flow import READ, sources, splits, steps
@@ -59,6 +60,7 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         origins=origins(built) if ORIGINS in built else UNSET,
         languages=languages(built) if LANGUAGES in built else UNSET,
         stages={asset: _stage(asset, built[asset], versions[asset]) for asset in built},
+        classifiers=classifiers(built, configuration),
     )
 
 
