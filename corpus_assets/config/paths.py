@@ -90,9 +90,10 @@ def _resolved(options: TaggerOptions, folder: Path) -> TaggerOptions:
 def _weights(dataset: Section, folder: Path) -> dict[str, Any]:
     """Returns the weights of a dataset with the path of their file resolved, if they name one."""
     weights = getattr(dataset, "weights", None)
-    if weights is None or not isinstance(weights.shares, str):
+    if weights is None or weights.file is None:
         return {}
-    return {"weights": weights.model_copy(update={"shares": str(folder / expanded(weights.shares))})}
+    key, path = weights.file
+    return {"weights": weights.model_copy(update={key: str(folder / expanded(path))})}
 
 
 def _absolute(section: S, folder: Path) -> S:

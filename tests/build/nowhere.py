@@ -332,6 +332,21 @@ CASES: dict[Key, Case] = {
         ("dedup.priority", "'nowhere'", "valid: web"),
     ),
     ("Mix", "leave_out"): Case({**source(), "mix": {"leave_out": [NOWHERE]}}, ("mix.leave_out", "'nowhere'")),
+    ("MixUnit", "by"): Case(
+        {**source(), "mix": {"units": [{"by": f"metadata.{NOWHERE}"}]}},
+        ("mix.units.0.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "document_units",
+    ),
+    ("MixCopies", "by"): Case(
+        {**source(), "mix": {"copies": {"by": f"metadata.{NOWHERE}", "points": [[0, 1]]}}},
+        ("mix.copies.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "mixed_pass1",
+    ),
+    ("MixOrder", "by"): Case(
+        {**source(), "mix": {"order": {"by": f"metadata.{NOWHERE}"}}},
+        ("mix.order.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "mixed_pass1",
+    ),
     ("Weights", "shares"): Case(
         exported(format="megatron", weights={"shares": {NOWHERE: 1}}), ("'nowhere'", "valid: web")
     ),
@@ -560,6 +575,8 @@ NAMES_NOTHING: dict[str, set[str]] = {
         *("AttributeFiles.name", "Classifier.name"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
+        "MixUnit.name",
+        "Weights.fitted_on",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),
     },
     "how something is read, written or reached": {
