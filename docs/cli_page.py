@@ -48,6 +48,7 @@ PURPOSES = {
     "ui": "run and watch builds in the Dagster web UI",
     "docs": "read these pages as they belong to the installed version",
     "show": "print rows of a partition, or its record",
+    "classifier": "see what a learned filter is worth, and export it",
     "tokens": "count tokens by source, split and dataset",
     "why": "find out what became of a document",
     "trace": "find the document that a token comes from",

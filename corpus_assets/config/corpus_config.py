@@ -17,6 +17,7 @@ from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Normalize, ShortDocuments, Source, Split
 from corpus_assets.config.selection.attribute_files import AttributeEntry, AttributeFiles
+from corpus_assets.config.selection.classifiers import Classifier
 from corpus_assets.config.selection.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.selection.dedup import Dedup, MinHash
 from corpus_assets.config.selection.dedupers import Deduper
@@ -60,6 +61,9 @@ class CorpusConfig(Section):
     )
     taggers: Annotated[list[str], MODULE] = Field(
         default=[], description="modules with taggers of your own (docs/attributes.md)"
+    )
+    classifiers: list[Classifier] = Field(
+        default=[], description="filters that are learned from examples (docs/learned-filters.md)"
     )
     benchmarks: list[Benchmark] = Field(
         default=[], description="evaluation files to look for in every document (docs/contamination.md)"
@@ -189,6 +193,24 @@ class CorpusConfig(Section):
                     raise ValueError(
                         f"dedupers.{place}.{key}: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _examples_of_known_sources(self) -> "CorpusConfig":
+        names, known = [source.name for source in self.sources], dict[str, str]()
+        for place, entry in enumerate(self.classifiers):
+            if not names:
+                raise ValueError("classifiers: there are no sources whose documents they could judge; give a source")
+            if other := known.get(entry.prefix):
+                raise ValueError(f"classifiers: {other!r} and {entry.name!r} have the same keys; names must differ")
+            known[entry.prefix] = entry.name
+            for label, examples in entry.classes.items():
+                for number, one in enumerate(examples):
+                    if one.source is not None and one.source not in names:
+                        raise ValueError(
+                            f"classifiers.{place}.{label}.{number}: no source named {one.source!r}; valid: "
+                            f"{', '.join(names)}, or a path with a `/`, or that ends in .jsonl"
+                        )
         return self
 
     @model_validator(mode="after")

@@ -11,6 +11,7 @@ from corpus_assets.config.file_formats import (
     Csv,
     Extractor,
     Format,
+    Html,
     Keys,
     LargestWindow,
     MetadataKeys,
@@ -87,6 +88,7 @@ class Source(Section):
     )
     csv: Csv = Csv()
     extractor: Extractor = None
+    html: Html = Html()
     text_key: Annotated[Keys, ROW_KEY] = Field(
         "text",
         description="key or column that holds the text; dots lead into objects, and the texts of a list of keys are "
