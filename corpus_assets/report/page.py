@@ -26,8 +26,9 @@ _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 def page(model: Model, content: bytes, times: Timings) -> str:
     """Returns the page. content: the model as JSON, which the page holds too."""
     counted = () if model.origins is UNSET else (origins,)
+    learned = () if model.classifiers is UNSET else (classifiers,)
     parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures)
-    sections = [*(part(model) for part in parts), *classifiers(model), packing(model)]
+    sections = [part(model) for part in (*parts, *learned, packing)]
     sections += [making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",
