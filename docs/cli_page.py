@@ -55,6 +55,7 @@ PURPOSES = {
     "diff": "compare two corpora, or a corpus with its previous build",
     "sql": "ask records, documents and attributes in SQL",
     "packing": "compare methods of packing for a dataset",
+    "weights": "begin a table of weights, with what each source or unit has",
     "check-windows": "check files in Amber's format line by line",
     "megatron-cache": "let a run of Megatron start at once",
     "verify": "find damaged files, or prove that a document is gone",

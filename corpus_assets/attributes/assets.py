@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 from typing_extensions import override
 
+from corpus_assets import dataset_names as names
 from corpus_assets.attributes.batches import tagged
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.entries import Entry, files_of, require_options
@@ -70,7 +71,7 @@ def attributes(task: Task, entry: Entry) -> None:
 
 def asset_name(entry: str) -> str:
     """Returns the asset of an entry of `attributes`."""
-    return f"{entry}_attributes"
+    return names.attributes(entry)
 
 
 def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, AnyTagger]) -> Iterator[Stage]:

@@ -198,6 +198,7 @@ for question in (
     app.command()(question)
 app.command()(questions.sql)
 app.command("check-windows")(questions.check_windows)
+app.command()(questions.weights)
 app.command("megatron-cache")(megatron_cache)
 
 

@@ -15,7 +15,7 @@ from corpus_assets.config.naming import MODULE
 from corpus_assets.config.notices import Notice
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
-from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
+from corpus_assets.config.sections import EngineSection, Normalize, ShortDocuments, Source, Split
 from corpus_assets.config.selection.attribute_files import AttributeEntry, AttributeFiles
 from corpus_assets.config.selection.classifiers import Classifier
 from corpus_assets.config.selection.contamination import Benchmark, Contamination, OnContamination
@@ -23,6 +23,7 @@ from corpus_assets.config.selection.dedup import Dedup, MinHash
 from corpus_assets.config.selection.dedupers import Deduper
 from corpus_assets.config.selection.filter import Filter
 from corpus_assets.config.selection.licences import Licences
+from corpus_assets.config.selection.mixing import Mix
 from corpus_assets.config.selection.origins import Origins
 from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.selection.streams import Stream
@@ -262,6 +263,7 @@ class CorpusConfig(Section):
     @model_validator(mode="after")
     def _known_weights(self) -> "CorpusConfig":
         names, before = [source.name for source in self.sources], list[str]()
+        by_source = self.mix.units == "source"
         for place, dataset in enumerate(self.datasets):
             weights = getattr(dataset, "weights", None)
             if weights is None or not isinstance(dataset.input, str) or isinstance(dataset, MixedDataset):
@@ -270,7 +272,8 @@ class CorpusConfig(Section):
                 valid = f"a dataset with weights that stands before: {', '.join(before) or 'none'}"
                 raise ValueError(f"datasets.{place}.weights.after: received {weights.after!r}; valid: {valid}")
             before.append(dataset.name)
-            if unknown := sorted({name for name, share in weights.given().items() if share} - set(names)):
+            unknown = sorted({name for name, share in weights.given().items() if share} - set(names))
+            if by_source and unknown:
                 raise ValueError(
                     f"datasets.{place}.weights: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
                 )

@@ -52,6 +52,16 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
     return config.model_copy(update=changed)
 
 
+def _described(entry: Attributes | AttributeFiles, folder: Path) -> Attributes | AttributeFiles:
+    """Returns an entry of `attributes` with the paths of its files resolved."""
+    if isinstance(entry, Attributes):
+        return _with_files(entry, folder)
+    if isinstance(entry.location, str):
+        return _absolute(entry, folder)
+    places = {name: below(folder, location) for name, location in entry.location.items()}
+    return entry.model_copy(update={"location": places})
+
+
 def _with_examples(entry: Classifier, folder: Path) -> Classifier:
     def resolved(examples: list[Examples]) -> list[Examples]:
         paths = ({"file": str(folder / expanded(one.file))} if one.file else {} for one in examples)
@@ -61,16 +71,6 @@ def _with_examples(entry: Classifier, folder: Path) -> Classifier:
     return entry.model_copy(
         update={"positive": resolved(entry.positive), "negative": resolved(entry.negative), **model}
     )
-
-
-def _described(entry: Attributes | AttributeFiles, folder: Path) -> Attributes | AttributeFiles:
-    """Returns an entry of `attributes` with the paths of its files resolved."""
-    if isinstance(entry, Attributes):
-        return _with_files(entry, folder)
-    if isinstance(entry.location, str):
-        return _absolute(entry, folder)
-    places = {name: below(folder, location) for name, location in entry.location.items()}
-    return entry.model_copy(update={"location": places})
 
 
 def _with_files(entry: Attributes, folder: Path) -> Attributes:
@@ -90,9 +90,10 @@ def _resolved(options: TaggerOptions, folder: Path) -> TaggerOptions:
 def _weights(dataset: Section, folder: Path) -> dict[str, Any]:
     """Returns the weights of a dataset with the path of their file resolved, if they name one."""
     weights = getattr(dataset, "weights", None)
-    if weights is None or not isinstance(weights.shares, str):
+    if weights is None or weights.file is None:
         return {}
-    return {"weights": weights.model_copy(update={"shares": str(folder / expanded(weights.shares))})}
+    key, path = weights.file
+    return {"weights": weights.model_copy(update={key: str(folder / expanded(path))})}
 
 
 def _absolute(section: S, folder: Path) -> S:

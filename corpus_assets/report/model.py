@@ -176,15 +176,6 @@ class Measure(msgspec.Struct):
     cuts: dict[str, float] = {}
 
 
-class Classifier(msgspec.Struct):
-    """A learned filter. examples: of each class, by part. figures: on the part that was held out."""
-
-    name: str
-    kind: str
-    examples: dict[str, dict[str, int]]
-    figures: dict[str, Any]
-
-
 class Place(msgspec.Struct):
     """A domain, host or suffix, or a year, and what documents of train are from it. tokens: None if not counted."""
 
@@ -210,6 +201,24 @@ class Origin(msgspec.Struct):
     years: list[Place]
 
 
+class Classifier(msgspec.Struct):
+    """A learned filter. examples: of each class, by part. figures: on the part that was held out."""
+
+    name: str
+    kind: str
+    examples: dict[str, dict[str, int]]
+    figures: dict[str, Any]
+
+
+class LanguageScores(msgspec.Struct):
+    """The values of taggers over the documents of a source that have one language."""
+
+    source: str
+    language: str
+    documents: int
+    measures: list[Measure]
+
+
 class Stage(msgspec.Struct):
     """An asset: version of its algorithm, number of partitions, and the digest of all their contents."""
 
@@ -221,7 +230,7 @@ class Stage(msgspec.Struct):
 class Model(msgspec.Struct):
     """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
 
-    origins: unset if they are not configured.
+    origins, languages: unset if they are not configured.
     """
 
     version: int
@@ -237,8 +246,9 @@ class Model(msgspec.Struct):
     measures_left_out: int
     configuration: dict[str, Any]
     stages: dict[str, Stage]
-    classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
+    classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
+    languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode(model: Model) -> bytes:

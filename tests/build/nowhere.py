@@ -50,15 +50,15 @@ def tagged(**changes: Any) -> dict[str, Any]:
     return {**source(), "attributes": [{**entry, **changes}]}
 
 
+def given(**changes: Any) -> dict[str, Any]:
+    """Attributes in files. changes: of their entry."""
+    return {**source(), "attributes": [{"name": "tox", "location": "scores", **changes}]}
+
+
 def learned(**positive: Any) -> dict[str, Any]:
     """A classifier with a class of other examples. positive: its examples."""
     entry = {"name": "edu", "positive": [positive], "negative": [{"source": "web"}], "least": 20}
     return {**source(), "classifiers": [entry]}
-
-
-def given(**changes: Any) -> dict[str, Any]:
-    """Attributes in files. changes: of their entry."""
-    return {**source(), "attributes": [{"name": "tox", "location": "scores", **changes}]}
 
 
 TO_COUNT = {"datasets": [], "short_documents": {"threshold": 0}}
@@ -182,6 +182,11 @@ CASES: dict[Key, Case] = {
         {**source(), "origins": {"url_keys": [NOWHERE], "suffix_list": "hosts.txt"}, **TO_COUNT},
         ("origins.url_keys 'nowhere'", "none of", "documents", "they have: page"),
         "origin_counts",
+    ),
+    ("Origins", "language"): Case(
+        {**source(), **QUALITY, "origins": {"language": "q.nowhere", "suffix_list": "hosts.txt"}, **TO_COUNT},
+        ("origins.language 'q__nowhere__'", *LOST, "they have: q__gopher_v2__"),
+        "language_scores",
     ),
     ("Origins", "suffix_list"): Case(
         {**source(), "origins": {"suffix_list": "nowhere.txt"}, **TO_COUNT},
@@ -327,6 +332,21 @@ CASES: dict[Key, Case] = {
         ("dedup.priority", "'nowhere'", "valid: web"),
     ),
     ("Mix", "leave_out"): Case({**source(), "mix": {"leave_out": [NOWHERE]}}, ("mix.leave_out", "'nowhere'")),
+    ("MixUnit", "by"): Case(
+        {**source(), "mix": {"units": [{"by": f"metadata.{NOWHERE}"}]}},
+        ("mix.units.0.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "document_units",
+    ),
+    ("MixCopies", "by"): Case(
+        {**source(), "mix": {"copies": {"by": f"metadata.{NOWHERE}", "points": [[0, 1]]}}},
+        ("mix.copies.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "mixed_pass1",
+    ),
+    ("MixOrder", "by"): Case(
+        {**source(), "mix": {"order": {"by": f"metadata.{NOWHERE}"}}},
+        ("mix.order.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "mixed_pass1",
+    ),
     ("Weights", "shares"): Case(
         exported(format="megatron", weights={"shares": {NOWHERE: 1}}), ("'nowhere'", "valid: web")
     ),
@@ -555,6 +575,8 @@ NAMES_NOTHING: dict[str, set[str]] = {
         *("AttributeFiles.name", "Classifier.name"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
+        "MixUnit.name",
+        "Weights.fitted_on",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),
     },
     "how something is read, written or reached": {

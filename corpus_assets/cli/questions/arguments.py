@@ -216,3 +216,15 @@ def sql(
     from corpus_assets.cli.questions.sql import run
 
     run(config, query, limit=limit, as_json=as_json)
+
+
+def weights(
+    dataset: Annotated[str, typer.Argument(help="A dataset in a trainer's format, or with weights, of a split.")],
+    config: ConfigOption = None,
+    *,
+    output: Annotated[Path | None, typer.Option(help="The file to write; by default the table is printed.")] = None,
+) -> None:
+    """Begin a table of weights: the tokens of each source or unit, and of what content that is."""
+    from corpus_assets.cli.questions.weights import run
+
+    run(config, dataset, output)
