@@ -7,9 +7,9 @@ import numpy as np
 
 from corpus_assets.audit.neighbours import nearest
 from corpus_assets.audit.removed import Deduplicated
-from corpus_assets.audit.result import Band, Result, Source
 from corpus_assets.audit.sample import Chosen, Sample
 from corpus_assets.audit.sheet import Item, Judgement, judgements
+from corpus_assets.report.audit.result import Band, Result, Source
 from corpus_assets.tracing.resemblance import resemblance
 from corpus_assets.tracing.tables import id_at, text_at
 from resources.errors import BadFileError

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.audit.removed import Deduplicated
-from corpus_assets.audit.sample import BARS
 from corpus_assets.dedup.shared import blocks_of
 from corpus_assets.dedup.signatures.sketches import estimate
 from corpus_assets.dedup.similarity.jaccard import marked, wanted
 from corpus_assets.dedup.similarity.sketch_join import compared, range_rows, row_type
+from corpus_assets.report.audit.result import BARS
 
 _CANDIDATES = "candidate_pairs"
 _MEMORY = 1 << 28

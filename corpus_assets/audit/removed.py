@@ -13,11 +13,11 @@ from corpus_assets.dedup.documents.numbering import Documents, Numbering
 from corpus_assets.dedup.shared import stored_numbering, stored_scheme
 from corpus_assets.dedup.signatures.scheme import Sketched
 from corpus_assets.dedup.signatures.sketches import estimate
+from corpus_assets.report.audit.result import build_of
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import TEXTS
 from resources.errors import ConfigError, NotBuiltError
 from resources.formats.row_tables import TEXT
-from resources.ledger.records import Record
 from resources.stage.partition import Partition
 
 COMPONENTS, MINHASHES = "components", "minhashes"
@@ -68,11 +68,6 @@ class Bands:
     def of(self, similarity: NDArray[np.float64]) -> NDArray[np.int64]:
         """Returns the number of the band of each similarity."""
         return np.searchsorted(np.array(self.starts), similarity, side="right")
-
-
-def build_of(components: Record) -> str:
-    """Returns what identifies the clusters of a record: the first digits of the digest of their content."""
-    return components.digest[:16]
 
 
 class Deduplicated:

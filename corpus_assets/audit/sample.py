@@ -8,13 +8,11 @@ from numpy.typing import NDArray
 
 from corpus_assets.audit.removed import Deduplicated, Removed
 from corpus_assets.dedup.signatures.one_permutation import mix64
+from corpus_assets.report.audit.result import BARS
 from resources.hashing import keyed_hash
 
 Stratum = tuple[str, int]
 """A source, and the number of a band."""
-
-BARS = 40
-"""Bars of a histogram of similarity over 0 to 1."""
 
 
 @dataclass

@@ -1,8 +1,11 @@
 """The page of a report: one self-contained file."""
 
+from functools import partial
+
 from markupsafe import Markup
 
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
+from corpus_assets.report.audit.result import Result
 from corpus_assets.report.model import Model
 from corpus_assets.report.sections.duplicates import duplicates
 from corpus_assets.report.sections.flow import flow
@@ -20,9 +23,9 @@ _UNSEEN = [*(code for code in range(32) if code not in b"\n\t"), 127, *range(0x2
 _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 
 
-def page(model: Model, content: bytes, times: Timings) -> str:
-    """Returns the page. content: the model as JSON, which the page holds too."""
-    parts = (summary, flow, tokens, sources, lengths, duplicates, holdout, measures, packing)
+def page(model: Model, content: bytes, times: Timings, audit: Result | None = None) -> str:
+    """Returns the page. content: the model as JSON, which the page holds too. audit: of removed documents."""
+    parts = (summary, flow, tokens, sources, lengths, partial(duplicates, audit=audit), holdout, measures, packing)
     sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",

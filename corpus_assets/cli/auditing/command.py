@@ -8,12 +8,15 @@ from rich.table import Table
 
 from corpus_assets import numbers
 from corpus_assets.audit.audit import drawn, read
-from corpus_assets.audit.page import COLUMNS, sheet, table
+from corpus_assets.audit.page import sheet
 from corpus_assets.audit.removed import Deduplicated
-from corpus_assets.audit.result import Result, keep, kept
 from corpus_assets.audit.sheet import csv_of
 from corpus_assets.cli.console import errors, output, print_json, print_line
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.step import Step
+from corpus_assets.report.assets import NAME as REPORT
+from corpus_assets.report.audit.result import Result, keep, kept
+from corpus_assets.report.audit.shown import COLUMNS, table
 from corpus_assets.tracing.look import Look
 from resources.errors import ConfigError, CorpusError
 
@@ -48,10 +51,18 @@ def judged(config: Path | None, path: Path, *, as_json: bool) -> None:
 
 
 def _keep(corpus: Corpus, result: Result) -> None:
+    """Keeps a result for the pages, and makes a report that is up to date again, whose content stays the same."""
     try:
         keep(corpus.storage, result)
+        if not Look(corpus).state(REPORT, None):
+            step = Step(corpus, corpus.graph[REPORT], force=True)
+            step.run()
+            for failure in step.failures():
+                print_line(errors(), failure, "failed")
     except (CorpusError, OSError) as error:
         print_line(errors(), f"the pages will not show this, because the store cannot be written: {error}", "note")
+    finally:
+        corpus.close()
 
 
 def _print(result: Result, lines: list[str], *, as_json: bool) -> None:

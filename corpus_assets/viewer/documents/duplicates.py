@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.audit.page import COLUMNS, drawings, table
-from corpus_assets.audit.removed import build_of
-from corpus_assets.audit.result import kept as kept_audit
 from corpus_assets.dedup.documents.numbering import Numbering, cluster_id, shard_source
 from corpus_assets.dedup.shared import stored_numbering
 from corpus_assets.dedup.signatures.sketches import estimate
 from corpus_assets.html.comparing import compared
+from corpus_assets.report.audit.result import build_of
+from corpus_assets.report.audit.result import kept as kept_audit
+from corpus_assets.report.audit.shown import COLUMNS, drawings, table
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import TEXTS, count_of, id_at
 from corpus_assets.viewer.browse import pages

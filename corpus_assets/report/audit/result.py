@@ -2,11 +2,15 @@
 
 import msgspec
 
-from corpus_assets.audit.judged import Judged, Share, wrong_share
+from corpus_assets.report.audit.judged import Judged, Share, wrong_share
+from resources.ledger.records import Record
 from resources.storage.interface import Storage
 
 FILE = "audit/dedup.json"
-_MOST_BYTES = 1 << 24
+BARS = 40
+"""Bars of a histogram of similarity over 0 to 1."""
+
+MOST_BYTES = 1 << 24
 
 
 class Band(msgspec.Struct):
@@ -66,6 +70,11 @@ class Result(msgspec.Struct):
         return sum(source.judged for source in self.sources.values())
 
 
+def build_of(components: Record) -> str:
+    """Returns what identifies the clusters of a record: the first digits of the digest of their content."""
+    return components.digest[:16]
+
+
 def keep(storage: Storage, result: Result) -> None:
     """Writes a result, over an earlier one."""
     storage.write(FILE, msgspec.json.encode(result))
@@ -74,11 +83,19 @@ def keep(storage: Storage, result: Result) -> None:
 def kept(storage: Storage, build: str) -> Result | None:
     """Returns the result that is kept for a build; None if there is none, or it is damaged or of another build."""
     stat = storage.stat(FILE)
-    if stat is None or stat.bytes > _MOST_BYTES:
+    if stat is None or stat.bytes > MOST_BYTES:
         return None
     try:
         with storage.open(FILE) as file:
-            found = msgspec.json.decode(file.read(), type=Result)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return decoded(file.read(), build)
+    except OSError:
+        return None
+
+
+def decoded(content: bytes, build: str) -> Result | None:
+    """Returns the result in a file; None if it is damaged or of another build."""
+    try:
+        found = msgspec.json.decode(content, type=Result)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return found if found.build == build else None
