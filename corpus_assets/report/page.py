@@ -3,6 +3,7 @@
 from functools import partial
 
 from markupsafe import Markup
+from msgspec import UNSET
 
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
 from corpus_assets.report.audit.result import Result
@@ -12,6 +13,7 @@ from corpus_assets.report.sections.flow import flow
 from corpus_assets.report.sections.holdout import holdout
 from corpus_assets.report.sections.making import making, repeat
 from corpus_assets.report.sections.measures import measures
+from corpus_assets.report.sections.origins import origins
 from corpus_assets.report.sections.sources import sources
 from corpus_assets.report.sections.summary import summary
 from corpus_assets.report.sections.tokens import lengths, packing, tokens
@@ -23,9 +25,16 @@ _UNSEEN = [*(code for code in range(32) if code not in b"\n\t"), 127, *range(0x2
 _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 
 
+<<<<<<< HEAD
 def page(model: Model, content: bytes, times: Timings, audit: Result | None = None) -> str:
     """Returns the page. content: the model as JSON, which the page holds too. audit: of removed documents."""
     parts = (summary, flow, tokens, sources, lengths, partial(duplicates, audit=audit), holdout, measures, packing)
+=======
+def page(model: Model, content: bytes, times: Timings) -> str:
+    """Returns the page. content: the model as JSON, which the page holds too."""
+    counted = () if model.origins is UNSET else (origins,)
+    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures, packing)
+>>>>>>> main
     sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",
