@@ -25,16 +25,11 @@ _UNSEEN = [*(code for code in range(32) if code not in b"\n\t"), 127, *range(0x2
 _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 
 
-<<<<<<< HEAD
 def page(model: Model, content: bytes, times: Timings, audit: Result | None = None) -> str:
     """Returns the page. content: the model as JSON, which the page holds too. audit: of removed documents."""
-    parts = (summary, flow, tokens, sources, lengths, partial(duplicates, audit=audit), holdout, measures, packing)
-=======
-def page(model: Model, content: bytes, times: Timings) -> str:
-    """Returns the page. content: the model as JSON, which the page holds too."""
     counted = () if model.origins is UNSET else (origins,)
-    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures, packing)
->>>>>>> main
+    repeated = partial(duplicates, audit=audit)
+    parts = (summary, flow, tokens, sources, *counted, lengths, repeated, holdout, measures, packing)
     sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",

@@ -3,12 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-<<<<<<< HEAD
-from corpus_assets.report.audit.result import FILE, MOST_BYTES, Result, build_of, decoded
-=======
 from msgspec import UNSET
 
->>>>>>> main
+from corpus_assets.report.audit.result import FILE, MOST_BYTES, Result, build_of, decoded
 from corpus_assets.report.benchmarks import benchmarks
 from corpus_assets.report.datasets import datasets
 from corpus_assets.report.duplicates import COMPONENTS, duplicates
