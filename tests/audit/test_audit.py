@@ -251,6 +251,15 @@ def test_a_corpus_that_is_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not (folder / "audit").exists()
 
 
+def test_near_duplicates_that_are_not_up_to_date_are_said_to_be_so(folder: Path) -> None:
+    assert "this is about" not in audit("--size", "3").stderr
+    config = folder / "corpus.yaml"
+    config.write_text(config.read_text(encoding="utf-8").replace("max_loss", "threshold: 0.7\n  max_loss"), "utf-8")
+    said = audit("--size", "3", "--force")
+    assert said.exit_code == 0
+    assert "this is about the near-duplicates that are built; components is" in said.stderr
+
+
 def test_bands_reach_from_the_threshold_to_one() -> None:
     assert Bands(0.8).names == ["under 0.8", "0.8 to 0.85", "0.85 to 0.9", "0.9 to 0.95", "0.95 to 1"]
     assert Bands(1.0).names == ["under 1", "1 to 1"]

@@ -9,7 +9,7 @@ from rich.table import Table
 from corpus_assets import numbers
 from corpus_assets.audit.audit import drawn, read
 from corpus_assets.audit.page import sheet
-from corpus_assets.audit.removed import Deduplicated
+from corpus_assets.audit.removed import COMPONENTS, Deduplicated
 from corpus_assets.audit.sheet import csv_of
 from corpus_assets.cli.console import errors, output, print_json, print_line
 from corpus_assets.corpus.corpus import Corpus
@@ -28,7 +28,7 @@ def draw(config: Path | None, size: int, seed: int, folder: Path, *, force: bool
     if (there := folder / _CSV).exists() and not force:
         raise ConfigError(f"{there} is there and may hold judgements; give another --output, or --force to replace it")
     corpus = Corpus.open(config)
-    found = Deduplicated(Look(corpus))
+    found = _opened(corpus)
     items, result = drawn(found, size, seed)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,10 +44,18 @@ def draw(config: Path | None, size: int, seed: int, folder: Path, *, force: bool
 def judged(config: Path | None, path: Path, *, as_json: bool) -> None:
     """Reads a sheet, keeps the result for the pages, and prints it."""
     corpus = Corpus.open(config)
-    result = read(Deduplicated(Look(corpus)), path)
+    result = read(_opened(corpus), path)
     _keep(corpus, result)
     said = "documents were judged; shares are of removed documents with another text than the one kept"
     _print(result, [f"{result.judged:,} {said}, with the ends of 95 % confidence intervals"], as_json=as_json)
+
+
+def _opened(corpus: Corpus) -> Deduplicated:
+    """Returns the near-duplicates that are built; says so if others would be built now."""
+    found = Deduplicated(Look(corpus))
+    if why := found.look.state(COMPONENTS, None):
+        print_line(errors(), f"this is about the near-duplicates that are built; {COMPONENTS} is {why}", "note")
+    return found
 
 
 def _keep(corpus: Corpus, result: Result) -> None:
