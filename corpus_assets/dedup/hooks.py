@@ -103,7 +103,7 @@ class ComponentsHooks(OrderedHooks):
     def derived_parameters(self, settings: Values) -> Values:
         dedup, order = settings["dedup"], super().derived_parameters(settings)
         if dedup["guard"]["action"] == "split" and dedup["verify"] in ("two_sided", "exact"):
-            order = {**order, KEPT_THRESHOLD: dedup["threshold"]}
+            order = {**order, KEPT_THRESHOLD: max(dedup["threshold"], dedup["guard"]["resemblance"] or 0.0)}
         if dedup["guard"]["resemblance"] is not None:
             return order
         by_texts = {SURE: False} if _sketches_cannot_say(settings) else {}

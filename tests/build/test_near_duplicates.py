@@ -423,3 +423,13 @@ def test_the_report_is_plain_json(tmp_path: Path) -> None:
     assert cluster["kept"]["id"] == "v00"
     assert cluster["done"].startswith("split into")
     assert report["sources"]["books"]["documents"] == 40
+
+
+def test_a_resemblance_over_the_threshold_counts_among_kept_documents_too(tmp_path: Path) -> None:
+    texts = wandering(1, 60)
+    shards = {"books/one.jsonl": list(texts.items())}
+    folder = write_shards(tmp_path, shards, dedup__guard__resemblance=0.97, dedup__max_loss=1.0)
+    built(folder)
+    assert partitions(opened(folder), "components")[0].record.statistics["split_clusters"]
+    for name, kept in kept_for(folder).items():
+        assert jaccard(texts[name], texts[kept]) > 0.9
