@@ -8,6 +8,7 @@ from msgspec import UNSET
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
 from corpus_assets.report.audit.result import Result
 from corpus_assets.report.model import Model
+from corpus_assets.report.sections.classifiers import classifiers
 from corpus_assets.report.sections.duplicates import duplicates
 from corpus_assets.report.sections.flow import flow
 from corpus_assets.report.sections.holdout import holdout
@@ -28,8 +29,9 @@ _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 def page(model: Model, content: bytes, times: Timings, audit: Result | None = None) -> str:
     """Returns the page. content: the model as JSON, which the page holds too. audit: of removed documents."""
     counted = () if model.origins is UNSET else (origins,)
+    learned = () if model.classifiers is UNSET else (classifiers,)
     repeated = partial(duplicates, audit=audit)
-    parts = (summary, flow, tokens, sources, *counted, lengths, repeated, holdout, measures, packing)
+    parts = (summary, flow, tokens, sources, *counted, lengths, repeated, holdout, measures, *learned, packing)
     sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",
