@@ -25,6 +25,7 @@ INNER = {
     "Csv": "`sources[].csv`, `datasets[].input.csv` and `benchmarks[].csv`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
+    "Languages": "`filter.languages`",
     "SpanReplacement": "`filter.span_replacement[]`",
     "HoldoutCount": "`holdout` as a count",
     "TaggerOptions": "`attributes[].options.TAGGER`",

@@ -60,6 +60,7 @@ DIALOGUES = rows_of(
 )
 TEMPLATE = "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|endoftext|>{% endfor %}"
 QUALITY = {"attributes": [{"name": "q", "taggers": ["gopher_v2"]}]}
+LABELLED = {"nowhere": {"score": {"min": 0.5}}}
 BENCH = {"name": "quiz", "location": "bench"}
 FIM = {"prefix_token": "a", "middle_token": "b", "suffix_token": "<|endoftext|>"}
 LOST = (f"none of {ROWS}",)
@@ -204,6 +205,14 @@ CASES: dict[Key, Case] = {
     ),
     ("RowRules", "rules"): Case(
         {**source(), **QUALITY, "filter": {"rules": {"q.gopher_v2.nowhere": {"max": 1}}}}, ("nowhere", "it gives: ")
+    ),
+    ("Languages", "by"): Case(
+        {**source(), **QUALITY, "filter": {"languages": {"by": "nowhere.language", "thresholds": LABELLED}}},
+        ("filter.languages.by", "'nowhere'", "attributes are: q"),
+    ),
+    ("Languages", "thresholds"): Case(
+        {**source(), **QUALITY, "filter": {"languages": {"by": "q.gopher_v2", "thresholds": LABELLED}}},
+        ("filter.languages.by", "'nowhere'", "it gives: "),
     ),
     ("RowRules", "include"): Case(
         {**source(may_be_empty=True), "filter": {"include": ["$.metadata.nowhere"]}},
