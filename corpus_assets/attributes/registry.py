@@ -6,6 +6,7 @@ from corpus_assets.attributes.taggers.c4 import TAGGERS as C4
 from corpus_assets.attributes.taggers.fasttext import TAGGERS as FASTTEXT
 from corpus_assets.attributes.taggers.gopher import TAGGERS as GOPHER
 from corpus_assets.attributes.taggers.labels.language import TAGGERS as LANGUAGE
+from corpus_assets.attributes.taggers.labels.perplexity import TAGGERS as PERPLEXITY
 from corpus_assets.attributes.taggers.languages import TAGGERS as LANGUAGES
 from corpus_assets.attributes.taggers.lengths import TAGGERS as LENGTHS
 from corpus_assets.attributes.taggers.licences import TAGGERS as LICENCES
@@ -46,6 +47,7 @@ BUILT_IN: Mapping[str, Tagger] = {
         *STARCODER,
         *LANGUAGES,
         *LANGUAGE,
+        *PERPLEXITY,
         *LICENCES,
         *URLS,
         *FASTTEXT,

@@ -150,6 +150,14 @@ CASES: dict[Key, Case] = {
         ("options.host_list.lists", "nowhere.txt"),
         "web_attributes",
     ),
+    ("TaggerOptions", "tokenizer"): Case(
+        tagged(options={"host_list": {"lists": "hosts.txt", "tokenizer": "nowhere.model"}}),
+        ("options.host_list.tokenizer", "no such option"),
+    ),
+    ("TaggerOptions", "borders"): Case(
+        tagged(options={"host_list": {"lists": "hosts.txt", "borders": "nowhere.txt"}}),
+        ("options.host_list.borders", "no such option"),
+    ),
     ("TaggerOptions", "model"): Case(
         {
             **source(),
