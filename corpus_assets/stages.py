@@ -5,9 +5,11 @@ from pathlib import Path
 
 from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
+from corpus_assets.attributes.files.stages import given_stages
 from corpus_assets.attributes.registry import known_taggers
 from corpus_assets.card.assets import card_stages
 from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
@@ -23,6 +25,7 @@ from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.licences.gate import licence_rules, require_allowed
 from corpus_assets.mix.assets import mix_stages
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
+from corpus_assets.origins.assets import origin_stages, tokenizers_of_train
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.raw.items import item_stages
@@ -48,11 +51,11 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     # First, so that a wrong name of a tagger is reported where it is given, and not in a rule that uses it.
     tagged = [entry.model_dump() for entry in config.attributes]
     taggers = known_taggers(_own_taggers(config.taggers, folder))
-    attributes = list(attribute_stages(tagged, taggers))
+    names = [source.name for source in config.sources]
+    attributes = [*attribute_stages(tagged, taggers), *given_stages(tagged, names)]
     entries = _entries(config, own, taggers)
     filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
-    names = [source.name for source in config.sources]
     require_allowed(config.licences.model_dump(), datasets)
     sections = [stream.model_dump() for stream in config.streams]
     streams = list(stream_stages(sections, entries, names))
@@ -69,6 +72,8 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
         *streams,
         *own_after_filter(own, filters, streams),
     ]
+    known = {stage.name for stage in found}
+    found += origin_stages(config.model_dump(), tokenizers_of_train(datasets, known)) if config.origins else ()
     found = beside_left_out(found, config.mix.leave_out)
     papers = card_stages(config.model_dump(), found)
     return [*found, *report_stages(config, found), *papers]
@@ -99,6 +104,9 @@ def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, T
     described = (stage.name for stage in own if (stage.partitioning, stage.io) == (Partitioning.SHARD, "documents"))
     entries = {name: Entry(name) for name in described}
     for entry in config.attributes:
+        if isinstance(entry, AttributeFiles):
+            entries[entry.name] = Entry(asset_name(entry.name))
+            continue
         types = {key_prefix(name): taggers[name].types for name in entry.taggers}
         entries[entry.name] = Entry(asset_name(entry.name), types)
     for one in config.dedupers:

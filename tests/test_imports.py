@@ -68,6 +68,22 @@ FROM_NEIGHBOURS = {
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "rows.json_values", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
+    "attributes": (
+        "corpus_assets.normalize.compiled",
+        "corpus_assets.normalize.reading",
+        *(
+            f"corpus_assets.raw.{name}"
+            for name in ("bad_rows", "formats.names", "losses", "readers", "rows.faults", "rows.rules")
+        ),
+    ),
+    "origins": (
+        "corpus_assets.export.encoding",
+        "corpus_assets.takedown.keys",
+        *(
+            f"corpus_assets.tokenize.{name}"
+            for name in ("encode.attempts", "encode.backends", "tokenizer", "tokenizers.protocol")
+        ),
+    ),
     "report": ("corpus_assets.html.",),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }

@@ -148,8 +148,10 @@ def asset_name(entry: str) -> str:
 
 
 def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, Tagger]) -> Iterator[Stage]:
-    """Yields the stage of each entry. known: all taggers by name."""
+    """Yields the stage of each entry that has taggers. known: all taggers by name."""
     for place, values in enumerate(entries):
+        if "taggers" not in values:
+            continue
         names, key = sorted(values["taggers"]), f"attributes.{place}"
         entry = Entry(
             values["name"],

@@ -16,12 +16,13 @@ from corpus_assets.config.notices import Notice
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
-from corpus_assets.config.selection.attributes import Attributes
+from corpus_assets.config.selection.attribute_files import AttributeEntry, AttributeFiles
 from corpus_assets.config.selection.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.selection.dedup import Dedup, MinHash
 from corpus_assets.config.selection.dedupers import Deduper
 from corpus_assets.config.selection.filter import Filter
 from corpus_assets.config.selection.licences import Licences
+from corpus_assets.config.selection.origins import Origins
 from corpus_assets.config.selection.presets import written_out
 from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.selection.streams import Stream
@@ -54,7 +55,9 @@ class CorpusConfig(Section):
         description="write an index of all texts, an eighth of their size, with which the viewer and programs find a "
         "phrase without reading them (docs/viewer.md)",
     )
-    attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
+    attributes: list[AttributeEntry] = Field(
+        default=[], description="taggers to run over every document, and attributes that somebody else made"
+    )
     taggers: Annotated[list[str], MODULE] = Field(
         default=[], description="modules with taggers of your own (docs/attributes.md)"
     )
@@ -74,6 +77,9 @@ class CorpusConfig(Section):
     licences: Licences = Licences()
     card: Card | None = Field(
         None, description="facts about the corpus that only people can state; with it, papers are written"
+    )
+    origins: Origins | None = Field(
+        None, description="count the domains, hosts and years of the documents to train on; by default not"
     )
     streams: list[Stream] = Field(
         default=[],
@@ -171,6 +177,15 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _beside_known_sources(self) -> "CorpusConfig":
+        names = [source.name for source in self.sources]
+        for place, entry in enumerate(self.attributes):
+            named = (entry.of_sources() if isinstance(entry, AttributeFiles) else None) or []
+            if unknown := sorted(set(named) - set(names)):
+                raise ValueError(f"attributes.{place}: no source named {unknown[0]!r}; valid: {', '.join(names)}")
+        return self
+
+    @model_validator(mode="after")
     def _against_known_sources(self) -> "CorpusConfig":
         names = [source.name for source in self.sources]
         for place, entry in enumerate(self.dedupers):
@@ -220,6 +235,12 @@ class CorpusConfig(Section):
                 raise ValueError(
                     f"streams.{place}.sources: no source named {what}; valid: {', '.join(names) or 'none'}"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _something_to_count(self) -> "CorpusConfig":
+        if self.origins and not self.sources:
+            raise ValueError("origins: there are no sources whose documents could be counted; give a source")
         return self
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.config.section import Section, below, expanded
+from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import Attributes, TaggerOptions
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
@@ -25,7 +26,7 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         )
         for dataset in config.datasets
     ]
-    attributes = [_with_files(entry, folder) for entry in config.attributes]
+    attributes = [_described(entry, folder) for entry in config.attributes]
     benchmarks = [_absolute(benchmark, folder) for benchmark in config.benchmarks]
     tokenizer = _absolute(config.tokenizer, folder)
     storage = config.storage
@@ -41,8 +42,21 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         "datasets": datasets,
         "tokenizer": tokenizer,
     }
+    if config.origins is not None and config.origins.suffix_list is not None:
+        path = str(folder / expanded(config.origins.suffix_list))
+        changed["origins"] = config.origins.model_copy(update={"suffix_list": path})
     changed |= {"tokenizer": tokenizer, "storage": storage, "remove": _absolute(config.remove, folder)}
     return config.model_copy(update=changed)
+
+
+def _described(entry: Attributes | AttributeFiles, folder: Path) -> Attributes | AttributeFiles:
+    """Returns an entry of `attributes` with the paths of its files resolved."""
+    if isinstance(entry, Attributes):
+        return _with_files(entry, folder)
+    if isinstance(entry.location, str):
+        return _absolute(entry, folder)
+    places = {name: below(folder, location) for name, location in entry.location.items()}
+    return entry.model_copy(update={"location": places})
 
 
 def _with_files(entry: Attributes, folder: Path) -> Attributes:

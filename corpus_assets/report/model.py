@@ -176,6 +176,31 @@ class Measure(msgspec.Struct):
     cuts: dict[str, float] = {}
 
 
+class Place(msgspec.Struct):
+    """A domain, host or suffix, or a year, and what documents of train are from it. tokens: None if not counted."""
+
+    name: str
+    documents: int
+    text_bytes: int
+    tokens: int | None
+
+
+class Origin(msgspec.Struct):
+    """Where the documents of a source are from, each counted once. domains, hosts, suffixes: the largest.
+
+    different: how many domains, hosts and suffixes there are. without_url: documents that name none. years: of all.
+    """
+
+    source: str
+    documents: int
+    without_url: int
+    different: dict[str, int]
+    domains: list[Place]
+    hosts: list[Place]
+    suffixes: list[Place]
+    years: list[Place]
+
+
 class Stage(msgspec.Struct):
     """An asset: version of its algorithm, number of partitions, and the digest of all their contents."""
 
@@ -185,7 +210,10 @@ class Stage(msgspec.Struct):
 
 
 class Model(msgspec.Struct):
-    """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine."""
+    """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
+
+    origins: unset if they are not configured.
+    """
 
     version: int
     name: str
@@ -200,6 +228,7 @@ class Model(msgspec.Struct):
     measures_left_out: int
     configuration: dict[str, Any]
     stages: dict[str, Stage]
+    origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode(model: Model) -> bytes:

@@ -1,6 +1,7 @@
 """The page of a report: one self-contained file."""
 
 from markupsafe import Markup
+from msgspec import UNSET
 
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
 from corpus_assets.report.model import Model
@@ -9,6 +10,7 @@ from corpus_assets.report.sections.flow import flow
 from corpus_assets.report.sections.holdout import holdout
 from corpus_assets.report.sections.making import making, repeat
 from corpus_assets.report.sections.measures import measures
+from corpus_assets.report.sections.origins import origins
 from corpus_assets.report.sections.sources import sources
 from corpus_assets.report.sections.summary import summary
 from corpus_assets.report.sections.tokens import lengths, packing, tokens
@@ -22,7 +24,8 @@ _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 
 def page(model: Model, content: bytes, times: Timings) -> str:
     """Returns the page. content: the model as JSON, which the page holds too."""
-    parts = (summary, flow, tokens, sources, lengths, duplicates, holdout, measures, packing)
+    counted = () if model.origins is UNSET else (origins,)
+    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures, packing)
     sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",

@@ -124,6 +124,7 @@ class Stage:
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is read from the shard's source.
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
     hooks: what a build asks of it, in the process that drives the build; workers are not given it.
+    beside: with `looks_outside`, the set of files beside the raw files that it digests (`resources/shards/beside.py`).
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
     unit_in, unit_out: what the rows are that `rows_in` and `rows_out` count, in the plural. A stage that counts neither
         has no rows, only files.
@@ -154,6 +155,7 @@ class Stage:
     inputs: tuple[Input, ...] = ()
     parameters: tuple[str, ...] = ()
     looks_outside: bool = False
+    beside: str | None = None
     hooks: Hooks = NO_HOOKS
     shard_set: str | None = None
     unit_in: str = "rows"
@@ -167,6 +169,11 @@ class Stage:
     def lists_shards(self) -> bool:
         """True for the stage that lists all raw files: its partitions add and remove shards."""
         return self.looks_outside and self.partitioning is Partitioning.NONE
+
+    @property
+    def digests_raw_files(self) -> bool:
+        """True for a stage that digests the raw files, each of which is one of its partitions."""
+        return self.looks_outside and not self.lists_shards and self.beside is None
 
     @property
     def has_gate(self) -> bool:

@@ -50,6 +50,12 @@ def tagged(**changes: Any) -> dict[str, Any]:
     return {**source(), "attributes": [{**entry, **changes}]}
 
 
+def given(**changes: Any) -> dict[str, Any]:
+    """Attributes in files. changes: of their entry."""
+    return {**source(), "attributes": [{"name": "tox", "location": "scores", **changes}]}
+
+
+TO_COUNT = {"datasets": [], "short_documents": {"threshold": 0}}
 TOK = {"kind": "tokenizer_json", "path": "tok.json", "eos": "<|endoftext|>"}
 TALK = rows_of(id="x", messages=[{"role": "user", "content": "a b"}, {"role": "assistant", "content": "c"}])
 PAIR = rows_of(instruction="a b", input="c", output="d")
@@ -64,6 +70,9 @@ LABELLED = {"nowhere": {"score": {"min": 0.5}}}
 BENCH = {"name": "quiz", "location": "bench"}
 FIM = {"prefix_token": "a", "middle_token": "b", "suffix_token": "<|endoftext|>"}
 LOST = (f"none of {ROWS}",)
+SCORES = {
+    "scores/a.jsonl": "".join(json.dumps({"id": f"d{n}", "attributes": {"score": n}}) + "\n" for n in range(ROWS))
+}
 
 
 def exported(**values: Any) -> dict[str, Any]:
@@ -140,6 +149,39 @@ CASES: dict[Key, Case] = {
         ("remove.url_keys 'nowhere'", *LOST, "page"),
         "takedown",
         {"gone.txt": "http://e.org/3\n"},
+    ),
+    ("AttributeFiles", "location"): Case(given(location=NOWHERE), ("attributes.tox.location", NOWHERE)),
+    ("AttributeFiles", "sources"): Case(given(sources=[NOWHERE]), ("attributes.0", "'nowhere'", "valid: web")),
+    ("AttributeFiles", "id_key"): Case(
+        given(id_key=NOWHERE),
+        ("attributes/tox/a.jsonl line 1", "'nowhere' (`id_key`)", "the row has id, attributes"),
+        "tox_attributes",
+        SCORES,
+    ),
+    ("AttributeFiles", "attributes_key"): Case(
+        given(attributes_key=NOWHERE),
+        ("attributes/tox/a.jsonl line 1", "'nowhere' (`attributes_key`)", "the row has id, attributes"),
+        "tox_attributes",
+        SCORES,
+    ),
+    ("AttributeFiles", "keys"): Case(
+        given(keys=[NOWHERE]), ("attributes.tox.keys 'nowhere'", *LOST, "they have: score"), "tox_attributes", SCORES
+    ),
+    ("Flagged", "attribute"): Case(
+        given(flagged={"attribute": NOWHERE, "min_score": 1}),
+        ("attributes.tox.flagged.attribute 'nowhere'", *LOST, "they have: score"),
+        "tox_attributes",
+        SCORES,
+    ),
+    ("Origins", "url_keys"): Case(
+        {**source(), "origins": {"url_keys": [NOWHERE], "suffix_list": "hosts.txt"}, **TO_COUNT},
+        ("origins.url_keys 'nowhere'", "none of", "documents", "they have: page"),
+        "origin_counts",
+    ),
+    ("Origins", "suffix_list"): Case(
+        {**source(), "origins": {"suffix_list": "nowhere.txt"}, **TO_COUNT},
+        ("origins.suffix_list", "nowhere.txt", "cannot be read"),
+        "origin_counts",
     ),
     ("Attributes", "taggers"): Case(tagged(taggers=[NOWHERE], options={}), (NOWHERE, "attributes.0.taggers")),
     ("Attributes", "options"): Case(
@@ -504,6 +546,7 @@ ELSEWHERE = {
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
+        "AttributeFiles.name",
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),
