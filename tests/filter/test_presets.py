@@ -8,6 +8,7 @@ import pytest
 
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.reading.loading import parse_config
+from corpus_assets.config.selection.attributes import Attributes
 from corpus_assets.config.selection.presets import written_out
 from resources.errors import ConfigError
 from tests.attributes.presets.judged import judged
@@ -22,10 +23,17 @@ def parsed(presets: Any, **section: Any) -> CorpusConfig:
     return parse_config({"sources": SOURCE, "filter": {"presets": presets, **section}})
 
 
+def taggers(config: CorpusConfig) -> list[str]:
+    """Those of the first entry of attributes."""
+    entry = config.attributes[0]
+    assert isinstance(entry, Attributes)
+    return entry.taggers
+
+
 def test_a_preset_is_an_entry_of_attributes_and_rules() -> None:
     config = parsed(["fineweb", "gopher"])
-    (entry,) = config.attributes
-    assert (entry.name, entry.taggers) == ("presets", ["fineweb_quality", "gopher_repetition", "gopher_quality"])
+    assert [entry.name for entry in config.attributes] == ["presets"]
+    assert taggers(config) == ["fineweb_quality", "gopher_repetition", "gopher_quality"]
     assert config.filter is not None
     keys = list(config.filter.rules)
     assert (keys[0], keys[5], len(keys)) == (
@@ -50,20 +58,22 @@ def test_a_rule_of_the_file_stands_in_place_of_that_of_the_preset() -> None:
 
 def test_a_preset_sees_what_the_lines_of_c4_before_it_leave() -> None:
     config = parsed(["gopher_quality", "c4", "fineweb"])
-    assert config.attributes[0].taggers == ["gopher_quality", "c4_lines", "fineweb_quality_after_c4"]
+    assert taggers(config) == ["gopher_quality", "c4_lines", "fineweb_quality_after_c4"]
     assert config.filter is not None
     assert [piece.span for piece in config.filter.span_replacement] == [
         "presets.c4_lines.removed",
         "presets.c4_lines.line_end",
     ]
-    taggers = parsed(["c4_any_ending", "gopher"]).attributes[0].taggers
-    assert taggers[1:] == ["gopher_repetition_after_c4_any_ending", "gopher_quality_after_c4_any_ending"]
+    assert taggers(parsed(["c4_any_ending", "gopher"]))[1:] == [
+        "gopher_repetition_after_c4_any_ending",
+        "gopher_quality_after_c4_any_ending",
+    ]
 
 
 def test_taggers_join_an_entry_that_the_file_has() -> None:
     given = {"name": "presets", "taggers": ["c4_v2", "gopher_quality"]}
     config = parse_config({"sources": SOURCE, "attributes": [given], "filter": {"presets": ["gopher"]}})
-    assert config.attributes[0].taggers == ["c4_v2", "gopher_quality", "gopher_repetition"]
+    assert taggers(config) == ["c4_v2", "gopher_quality", "gopher_repetition"]
 
 
 @pytest.mark.parametrize(
