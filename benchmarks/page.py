@@ -277,6 +277,16 @@ cost of documents over that of the extractor.
 
 {warc}
 
+## Attributes of others
+
+`python -m benchmarks.attribute_files` reads files of attributes beside raw files, with a score of the whole text and
+one of each 200 code points: MB of text per CPU-second of the stage that reads them, in the order of the raw rows
+(`rows`) or joined by id, with texts that normalization may change (`nfc`), which are read again, or not (`none`). `and
+filter` has the filter by one of the scores after it. `dolma mixer` is that of the toolkit with the same filter over the
+same files; the ratio is of `rows none and filter` over it.
+
+{attribute_files}
+
 ## The text of web pages
 
 `python -m benchmarks.web_text`: articles of 127 news pages by the measure of the benchmark that they are of, and code

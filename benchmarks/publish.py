@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    attribute_files,
     chat,
     cluster,
     command,
@@ -179,6 +180,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
         "packings": table(packings.measure(packings.QUICK_MEGABYTES if quick else packings.MEGABYTES))
     },
     "warc": lambda quick: {"warc": table(warc.measure(quick))},
+    "attribute_files": lambda quick: {"attribute_files": table(attribute_files.measure(quick))},
     "web_text": _web_text,
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},

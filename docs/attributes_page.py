@@ -1,6 +1,7 @@
 """The page about attributes: an introduction, and a row for every built-in tagger."""
 
-from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.attributes.registry import BUILT_IN, IN_BATCHES, AnyTagger
+from resources.documents.tagger import Tagger
 
 INTRODUCTION = """# Attributes
 
@@ -30,6 +31,7 @@ documents. A rule names `ENTRY.TAGGER.TYPE`: the entry of `attributes`, one of i
 | how do I give a tagger a model or a list? | [Taggers that need more](#taggers-that-need-more) |
 | how do I write one? | [A tagger of your own](#a-tagger-of-your-own) |
 | somebody else has scored my documents: how do I use that? | [Attributes of others](#attributes-of-others) |
+| how do I use a language model, or a model on an accelerator? | [batch-taggers.md](batch-taggers.md) |
 | what counts as an e-mail address? | [Personal data](#personal-data) |
 
 ## Files
@@ -134,7 +136,8 @@ and before one of a single part twice, since Dolma names a tagger that runs alon
 `toxicity__toxicity__score`, which rules name `toxicity.toxicity.score`. Scores are not rounded.
 
 **Which row belongs to which document.** Row n describes row n of the raw file (blank lines do not count), also where
-that row gave no document: ids are compared for each document, and the number of rows must be that of the raw file. With
+that row gave no document: ids are compared for each document, and the number of rows must be that of the raw file. In
+WARC every record is a row, and in archives every member that holds none; `align: id` is for these. With
 `id_key: null` only the number is compared. With `align: id` rows may be in any order within their file, and are joined
 by id; what does not fit into memory goes to scratch files. Then ids must differ. `on_missing: skip` goes on where a raw
 file has no file of attributes, or with `align: id` a document no row: such documents have no attributes, and are
@@ -152,8 +155,8 @@ score above 0, or those that `flagged` says: `flagged: {attribute: score, min_sc
 **What is said of bad files.** A file that is missing, cut, too short or too long, in another order, with another id,
 with a row that is no JSON or has no id, with a span beyond its text, with NaN or an infinite number fails its own shard
 alone, with the file, the row and the key; what was built from it before stays. Rows count from 0, lines from 1. A file
-that changes makes only its own shard stale: `file attributes/toxicity/web/a.jsonl.gz changed`. Files that belong to no
-raw file are noted in the plan.
+that changes makes only its own shard stale: `file attributes/toxicity/web/a.jsonl.gz changed`. The plan notes files
+that are missing, and files that belong to no raw file.
 
 ## A tagger of your own
 
@@ -244,9 +247,12 @@ def _code(*words: str) -> str:
 
 def attributes_page() -> str:
     """Returns the page about attributes, with every built-in tagger."""
-    rows = [
-        f"| `{t.name}` | {t.gives} | {t.source} | {t.version} | {_code(t.extra)} | {_code(*t.files)} "
-        f"| {'differs' if t.dolma else ''} |"
-        for t in BUILT_IN.values()
-    ]
-    return INTRODUCTION + "\n".join(rows) + "\n"
+    return INTRODUCTION + "".join(map(_row, (*BUILT_IN.values(), *IN_BATCHES.values())))
+
+
+def _row(tagger: AnyTagger) -> str:
+    is_single = isinstance(tagger, Tagger)
+    options = tagger.files if is_single else tagger.options
+    differs = "differs" if is_single and tagger.dolma else ""
+    facts = (tagger.gives, tagger.source, tagger.version, _code(tagger.extra), _code(*options), differs)
+    return f"| `{tagger.name}` | {' | '.join(facts)} |\n"

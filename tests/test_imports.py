@@ -22,6 +22,7 @@ OF_ALL_STAGES = (
 FROM_NEIGHBOURS = {
     "export": (
         "corpus_assets.mix.shuffle",
+        "corpus_assets.mix.units.dimensions",
         "corpus_assets.packing.bins",
         "corpus_assets.token_files.",
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "losses", "sampling")),
@@ -46,7 +47,7 @@ FROM_NEIGHBOURS = {
     ),
     "tokenize": ("corpus_assets.packing.",),
     "raw": ("corpus_assets.token_files.registry",),
-    "mix": ("corpus_assets.licences.documents",),
+    "mix": ("corpus_assets.licences.documents", "corpus_assets.filter."),
     "card": ("corpus_assets.licences.",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
@@ -85,6 +86,7 @@ FROM_NEIGHBOURS = {
         ),
     ),
     "report": ("corpus_assets.html.",),
+    "classifiers": ("corpus_assets.attributes.fasttext_layout",),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
 MOST_FILES = 15

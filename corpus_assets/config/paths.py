@@ -8,6 +8,7 @@ from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.config.section import Section, below, expanded
 from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import Attributes, TaggerOptions
+from corpus_assets.config.selection.classifiers import Classifier, Examples
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
 S = TypeVar("S")
@@ -27,6 +28,7 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         for dataset in config.datasets
     ]
     attributes = [_described(entry, folder) for entry in config.attributes]
+    classifiers = [_with_examples(entry, folder) for entry in config.classifiers]
     benchmarks = [_absolute(benchmark, folder) for benchmark in config.benchmarks]
     tokenizer = _absolute(config.tokenizer, folder)
     storage = config.storage
@@ -39,6 +41,7 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         "sources": sources,
         "attributes": attributes,
         "benchmarks": benchmarks,
+        "classifiers": classifiers,
         "datasets": datasets,
         "tokenizer": tokenizer,
     }
@@ -59,6 +62,17 @@ def _described(entry: Attributes | AttributeFiles, folder: Path) -> Attributes |
     return entry.model_copy(update={"location": places})
 
 
+def _with_examples(entry: Classifier, folder: Path) -> Classifier:
+    def resolved(examples: list[Examples]) -> list[Examples]:
+        paths = ({"file": str(folder / expanded(one.file))} if one.file else {} for one in examples)
+        return [one.model_copy(update=path) for one, path in zip(examples, paths, strict=True)]
+
+    model = {"model": str(folder / expanded(entry.model))} if entry.model else {}
+    return entry.model_copy(
+        update={"positive": resolved(entry.positive), "negative": resolved(entry.negative), **model}
+    )
+
+
 def _with_files(entry: Attributes, folder: Path) -> Attributes:
     options = {name: _resolved(options, folder) for name, options in entry.options.items()}
     return entry.model_copy(update={"options": options})
@@ -66,15 +80,20 @@ def _with_files(entry: Attributes, folder: Path) -> Attributes:
 
 def _resolved(options: TaggerOptions, folder: Path) -> TaggerOptions:
     paths = {name: [str(folder / expanded(path)) for path in given] for name, given in options.given().items()}
-    return options.model_copy(update={name: found if name == "lists" else found[0] for name, found in paths.items()})
+    files = {name: found if name == "lists" else found[0] for name, found in paths.items()}
+    endpoint = options.endpoint
+    if endpoint and endpoint.answers:
+        endpoint = endpoint.model_copy(update={"answers": str(folder / expanded(endpoint.answers))})
+    return options.model_copy(update={**files, "endpoint": endpoint})
 
 
 def _weights(dataset: Section, folder: Path) -> dict[str, Any]:
     """Returns the weights of a dataset with the path of their file resolved, if they name one."""
     weights = getattr(dataset, "weights", None)
-    if weights is None or not isinstance(weights.shares, str):
+    if weights is None or weights.file is None:
         return {}
-    return {"weights": weights.model_copy(update={"shares": str(folder / expanded(weights.shares))})}
+    key, path = weights.file
+    return {"weights": weights.model_copy(update={key: str(folder / expanded(path))})}
 
 
 def _absolute(section: S, folder: Path) -> S:

@@ -201,6 +201,24 @@ class Origin(msgspec.Struct):
     years: list[Place]
 
 
+class Classifier(msgspec.Struct):
+    """A learned filter. examples: of each class, by part. figures: on the part that was held out."""
+
+    name: str
+    kind: str
+    examples: dict[str, dict[str, int]]
+    figures: dict[str, Any]
+
+
+class LanguageScores(msgspec.Struct):
+    """The values of taggers over the documents of a source that have one language."""
+
+    source: str
+    language: str
+    documents: int
+    measures: list[Measure]
+
+
 class Stage(msgspec.Struct):
     """An asset: version of its algorithm, number of partitions, and the digest of all their contents."""
 
@@ -212,7 +230,7 @@ class Stage(msgspec.Struct):
 class Model(msgspec.Struct):
     """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
 
-    origins: unset if they are not configured.
+    origins, languages: unset if they are not configured.
     """
 
     version: int
@@ -229,6 +247,8 @@ class Model(msgspec.Struct):
     configuration: dict[str, Any]
     stages: dict[str, Stage]
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
+    classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
+    languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode(model: Model) -> bytes:

@@ -1,13 +1,15 @@
-"""Where the documents of train are from, as the asset `origins` counted it."""
+"""Where the documents of train are from, and scores by language, as the assets of `origins` counted them."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from corpus_assets.report.model import Origin, Place
+from corpus_assets.report.model import LanguageScores, Measure, Origin, Place
 from corpus_assets.report.records import Built
+from resources.documents.score_histograms import edges
 
 ORIGINS, FOUND = "origins", "origins.json"
-MOST = 100
+LANGUAGES, FOUND_LANGUAGES = "languages", "languages.json"
+MOST, MOST_LANGUAGES, MOST_KEYS = 100, 20, 20
 _KINDS = ("domains", "hosts", "suffixes")
 
 
@@ -36,3 +38,19 @@ def _origin(name: str, held: Mapping[str, Any], *, has_tokens: bool) -> Origin:
 
 def _place(name: str, numbers: Mapping[str, int], *, has_tokens: bool) -> Place:
     return Place(name, numbers["documents"], numbers["text_bytes"], numbers["tokens"] if has_tokens else None)
+
+
+def languages(built: Built) -> list[LanguageScores]:
+    """Returns the scores of the languages of each source with most documents, and of the first attributes."""
+    found = []
+    for partition in built[LANGUAGES]:
+        for source, held in sorted(partition.json(FOUND_LANGUAGES).items()):
+            order = sorted(held, key=lambda name: (-held[name]["documents"], name))
+            found += [_scores(source, name, held[name]) for name in order[:MOST_LANGUAGES]]
+    return found
+
+
+def _scores(source: str, language: str, held: Mapping[str, Any]) -> LanguageScores:
+    counted = [(key, one) for key, one in sorted(held["histograms"].items()) if one["counts"]]
+    measures = [Measure(LANGUAGES, key, edges(one), one["counts"], one["none"]) for key, one in counted[:MOST_KEYS]]
+    return LanguageScores(source, language, held["documents"], measures)

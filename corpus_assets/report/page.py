@@ -5,6 +5,7 @@ from msgspec import UNSET
 
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
 from corpus_assets.report.model import Model
+from corpus_assets.report.sections.classifiers import classifiers
 from corpus_assets.report.sections.duplicates import duplicates
 from corpus_assets.report.sections.flow import flow
 from corpus_assets.report.sections.holdout import holdout
@@ -25,8 +26,9 @@ _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 def page(model: Model, content: bytes, times: Timings) -> str:
     """Returns the page. content: the model as JSON, which the page holds too."""
     counted = () if model.origins is UNSET else (origins,)
-    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures, packing)
-    sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
+    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures)
+    sections = [*(part(model) for part in parts), *classifiers(model), packing(model)]
+    sections += [making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",
         "index.html",

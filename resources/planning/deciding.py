@@ -80,6 +80,8 @@ class Decider:
             return self._not_fresh(key, Status.MISSING, held or self._reason_of_absence(key))
         if fault := self._known.stored.damage(record):
             return self._not_fresh(key, Status.MISSING if fault.startswith("file missing") else Status.STALE, fault)
+        if stage.frozen:
+            return Decision(stage.name, key, Status.FRESH)
         if reason := source.change(record):
             return self._not_fresh(key, Status.STALE, held or reason)
         if stage.looks_outside:

@@ -61,13 +61,22 @@ def with_beside(listing: Listing, wanted: Sequence[Beside]) -> Listing:
     ignored = list(listing.ignored)
     for one in wanted:
         trees = {folder: _Tree(folder, ignored) for folder in dict.fromkeys(one.folders.values())}
+        made = []
         for shard in listing.shards:
             if (folder := one.folders.get(shard.source)) is not None:
-                found = trees[folder].take(one.path(shard))
-                beside.setdefault(shard.key, []).append((one.name, _shard(one, shard, folder, found)))
+                made.append(_shard(one, shard, folder, trees[folder].take(one.path(shard))))
+                beside.setdefault(shard.key, []).append((one.name, made[-1]))
+        ignored += _of_problems([file for file in made if file.problem])
         ignored += (note for tree in trees.values() for note in tree.rest(f"{one.kind}/{one.name}"))
     shards = (replace(shard, beside=tuple(beside.get(shard.key, ()))) for shard in listing.shards)
     return replace(listing, shards=tuple(shards), ignored=tuple(ignored))
+
+
+def _of_problems(files: Sequence[Shard]) -> Iterator[tuple[str, str]]:
+    """Yields a note on the files that are not there or cannot be read."""
+    if files:
+        more = f" ({len(files) - 1} more files of attributes cannot be read)" if len(files) > 1 else ""
+        yield files[0].label, f"{files[0].problem}{more}"
 
 
 def _shard(one: Beside, raw: Shard, folder: SourceFolder, found: FoundFile) -> Shard:

@@ -131,6 +131,7 @@ class Stage:
     reasons: every reason for which it may drop rows, besides those that the configuration gives (`Hooks.reasons`).
     moves: drop reasons that lose nothing, each with the asset that the rows went to.
     columns: names of the rows' columns, for the web UI, each with its type and, after `: `, what it holds.
+    frozen: True if what is committed is used as it is, whatever it was made from.
     kinds: labels that Dagster shows on the asset, such as `jsonl` or `numba`.
 
         Stage(
@@ -164,6 +165,7 @@ class Stage:
     moves: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
+    frozen: bool = False
 
     @property
     def lists_shards(self) -> bool:

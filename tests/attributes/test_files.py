@@ -301,6 +301,7 @@ def test_a_file_that_is_cut_is_named(data: Path) -> None:
 
 def test_a_missing_file_fails_its_shard_or_is_skipped(data: Path) -> None:
     write(data / "data/documents/web/b.jsonl", DOCUMENTS)
+    assert opened(data).listing().notes() == ["attributes/tox/web/b.jsonl: is not there"]
     corpus, done = build(data)
     (line,) = done.failed
     assert "tox_attributes/web--b: attributes/tox/web/b.jsonl: is not there" in line

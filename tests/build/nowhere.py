@@ -55,6 +55,12 @@ def given(**changes: Any) -> dict[str, Any]:
     return {**source(), "attributes": [{"name": "tox", "location": "scores", **changes}]}
 
 
+def learned(**positive: Any) -> dict[str, Any]:
+    """A classifier with a class of other examples. positive: its examples."""
+    entry = {"name": "edu", "positive": [positive], "negative": [{"source": "web"}], "least": 20}
+    return {**source(), "classifiers": [entry]}
+
+
 TO_COUNT = {"datasets": [], "short_documents": {"threshold": 0}}
 TOK = {"kind": "tokenizer_json", "path": "tok.json", "eos": "<|endoftext|>"}
 TALK = rows_of(id="x", messages=[{"role": "user", "content": "a b"}, {"role": "assistant", "content": "c"}])
@@ -177,6 +183,11 @@ CASES: dict[Key, Case] = {
         ("origins.url_keys 'nowhere'", "none of", "documents", "they have: page"),
         "origin_counts",
     ),
+    ("Origins", "language"): Case(
+        {**source(), **QUALITY, "origins": {"language": "q.nowhere", "suffix_list": "hosts.txt"}, **TO_COUNT},
+        ("origins.language 'q__nowhere__'", *LOST, "they have: q__gopher_v2__"),
+        "language_scores",
+    ),
     ("Origins", "suffix_list"): Case(
         {**source(), "origins": {"suffix_list": "nowhere.txt"}, **TO_COUNT},
         ("origins.suffix_list", "nowhere.txt", "cannot be read"),
@@ -204,6 +215,23 @@ CASES: dict[Key, Case] = {
         },
         ("options.dolma_v1_tokenizer.model", "nowhere.bin"),
         "t_attributes",
+    ),
+    ("Examples", "source"): Case(learned(source=NOWHERE), ("classifiers.0.positive.0", "'nowhere'", "valid: web")),
+    ("Examples", "file"): Case(
+        learned(file="nowhere.jsonl"), ("classifiers.0.positive.0.file", "nowhere.jsonl"), "edu_classifier"
+    ),
+    ("Examples", "key"): Case(
+        learned(source="web", key=NOWHERE, min=1),
+        ("classifiers.0.positive.0.key 'metadata.nowhere'", *LOST, "page"),
+        "edu_classifier",
+    ),
+    ("Examples", "values"): Case(
+        learned(source="web", key="page", values=[NOWHERE]), ("edu.positive has 0 different texts",), "edu_classifier"
+    ),
+    ("Classifier", "model"): Case(
+        {**source(), "classifiers": [{"name": "edu", "model": "nowhere.bin"}]},
+        ("classifiers.0.model", "nowhere.bin"),
+        "edu_classifier",
     ),
     ("CorpusConfig", "taggers"): Case({**source(), "taggers": [NOWHERE]}, ("taggers", "'nowhere'")),
     ("CorpusConfig", "stages"): Case({**source(), "stages": [NOWHERE]}, ("stages", "'nowhere'")),
@@ -304,6 +332,21 @@ CASES: dict[Key, Case] = {
         ("dedup.priority", "'nowhere'", "valid: web"),
     ),
     ("Mix", "leave_out"): Case({**source(), "mix": {"leave_out": [NOWHERE]}}, ("mix.leave_out", "'nowhere'")),
+    ("MixUnit", "by"): Case(
+        {**source(), "mix": {"units": [{"by": f"metadata.{NOWHERE}"}]}},
+        ("mix.units.0.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "document_units",
+    ),
+    ("MixCopies", "by"): Case(
+        {**source(), "mix": {"copies": {"by": f"metadata.{NOWHERE}", "points": [[0, 1]]}}},
+        ("mix.copies.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "mixed_pass1",
+    ),
+    ("MixOrder", "by"): Case(
+        {**source(), "mix": {"order": {"by": f"metadata.{NOWHERE}"}}},
+        ("mix.order.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "mixed_pass1",
+    ),
     ("Weights", "shares"): Case(
         exported(format="megatron", weights={"shares": {NOWHERE: 1}}), ("'nowhere'", "valid: web")
     ),
@@ -529,9 +572,11 @@ ELSEWHERE = {
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
-        "AttributeFiles.name",
+        *("AttributeFiles.name", "Classifier.name"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
+        "MixUnit.name",
+        "Weights.fitted_on",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),
     },
     "how something is read, written or reached": {
@@ -549,6 +594,8 @@ NAMES_NOTHING: dict[str, set[str]] = {
             "S3Section.region",
             "S3Section.profile",
         ),
+        *(f"Endpoint.{key}" for key in ("url", "model", "key_variable", "parameters", "answers")),
+        *("TaggerOptions.settings", "TaggerOptions.device"),
         *("CacheSection.folder", "Source.text_separator", "Files.text_separator", "Notice.command", "Notice.webhook"),
     },
     "gives names to columns that have none; another number of them is a bad row": {"Csv.columns"},
@@ -557,6 +604,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
         *("TrainedTokenizer.special_tokens", "AmberExport.bos_text", "AmberExport.eos_text", "ChatDataset.day"),
     },
     "a border that a text need not have": {"Deduper.separator"},
+    "a question, and what its answer must have": {"Endpoint.prompt", "Endpoint.score"},
     "what people state": {
         "Source.licence",
         "OwnFiles.licence",

@@ -109,7 +109,7 @@ def _of_datasets(corpus: Corpus) -> Iterator[str]:
 
 def _of_taggers(corpus: Corpus) -> Iterator[str]:
     for entry in (one for one in corpus.config.attributes if isinstance(one, Attributes)):
-        yield from (_tagger(BUILT_IN[name], entry.compat) for name in entry.taggers)
+        yield from (_tagger(BUILT_IN[name], entry.compat) for name in entry.taggers if name in BUILT_IN)
 
 
 def _tagger(tagger: Tagger, compat: str | None) -> str:

@@ -4,7 +4,6 @@ import io
 import json
 import random
 from collections import Counter
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ from starlette.testclient import TestClient
 
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.numbers import share
-from corpus_assets.origins import assets
-from corpus_assets.origins.assets import suffix_list
 from corpus_assets.origins.counts import Counts, Largest, Row, line_of, merged
+from corpus_assets.origins.hooks import suffix_list
 from corpus_assets.origins.hosts import host_of, suffixes
 from corpus_assets.report.assets import NAME as REPORT
 from corpus_assets.report.model import decode
@@ -278,13 +276,46 @@ def test_domains_are_those_of_another_implementation() -> None:
     other = TLDExtract(suffix_list_urls=(), cache_dir=None)
     rules = suffixes(suffix_list({"origins": {"suffix_list": None}}).decode().splitlines())
     chance = random.Random(11)
-    ends = [*sorted(rules.names), *sorted(f"x.{name}" for name in rules.below), *sorted(rules.exceptions), "unknown"]
+    ends = [*sorted(rules.names), *sorted(f"x.{name}" for name in rules.below), *sorted(rules.exceptions)]
     for end in chance.sample(ends, 3000):
         for host in (end, f"a.{end}", f"c.b.{end}"):
             assert rules.domain(host) == (other(host).top_domain_under_public_suffix or host), host
 
 
 def test_without_a_list_the_build_says_how_to_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assets, "files", partial(Path, "nowhere"))
+    monkeypatch.setattr("corpus_assets.origins.hooks._PACKAGE", "not_installed_anywhere")
     with pytest.raises(ConfigError, match=r"origins.suffix_list: .*pip install 'corpus-assets\[domains\]'"):
         suffix_list({"origins": {"suffix_list": None}})
+
+
+def test_scores_are_counted_by_language(given: Path) -> None:
+    """Attributes of somebody else say the language; without one a document's is unknown."""
+    for name in ("web", "blogs"):
+        scored = [
+            {"id": row["id"], "attributes": {"lang": ["de", "en", None][n % 3], "good": n % 2}}
+            for n, row in enumerate(rows(name))
+        ]
+        (given / f"scores/{name}").mkdir(parents=True)
+        (given / f"scores/{name}/a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scored))
+    entries = [{"name": "s", "location": "scores"}, {"name": "len", "taggers": ["char_length_v1"]}]
+    configure(given, {"suffix_list": "suffixes.dat", "language": "s.s__lang"}, attributes=entries)
+    corpus = opened(given)
+    done = drive(corpus, [*corpus.graph])
+    assert (done.failed, done.waiting) == ([], [])
+    found = opened(given).partition("languages", None).json()  # type: ignore[union-attr]
+    assert {name: numbers["documents"] for name, numbers in found["web"].items()} == {"de": 20, "en": 20, "unknown": 20}
+    for number, name in enumerate(("de", "en", "unknown")):
+        counted = found["blogs"][name]["histograms"]
+        assert counted.keys() == {"s__s__good", "len__char_length_v1__length"}
+        good = sum(n % 2 for n in range(60) if n % 3 == number)
+        assert counted["s__s__good"]["counts"][-1] == good
+        assert sum(counted["len__char_length_v1__length"]["counts"]) == 20
+    model = decode((given / "corpus/report/report.json").read_bytes())
+    languages = {(one.source, one.language): one.documents for one in model.languages}  # type: ignore[union-attr]
+    assert languages["web", "en"] == 20
+    assert "de in web: 20 documents" in (given / "corpus/report/index.html").read_text()
+    pages = TestClient(standing_alone(given / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1:3001")
+    assert "Documents by source and language" in pages.get("/corpus/origins").text
+    configure(given, {"suffix_list": "suffixes.dat", "language": "x.lang"}, attributes=entries)
+    with pytest.raises(ConfigError, match=r"origins\.language: no attribute named 'x'"):
+        opened(given)

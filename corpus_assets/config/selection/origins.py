@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from corpus_assets.config.naming import FILE, METADATA_KEY
+from corpus_assets.config.naming import ATTRIBUTE, FILE, METADATA_KEY
 from corpus_assets.config.section import LocalPath, Section
 
 
@@ -20,4 +20,10 @@ class Origins(Section):
         "`domains`)",
     )
     tokens: bool = Field(True, description="count tokens too, for which each document is tokenized once more")
+    language: Annotated[str | None, ATTRIBUTE] = Field(
+        None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+$",
+        description="attribute whose types are languages, as ENTRY.TAGGER: scores of all other attributes are counted "
+        "by the language of a document, which is the type with the highest score",
+    )
     most: int = Field(1000, ge=1, le=100_000, description="how many domains, hosts and suffixes of a source are listed")

@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from corpus_assets.origins.assets import FOUND, NAME
+from corpus_assets.origins.assets import NAME
+from corpus_assets.origins.languages import FOUND as FOUND_LANGUAGES
+from corpus_assets.origins.languages import LANGUAGES
+from corpus_assets.origins.sums import FOUND
 from corpus_assets.viewer.site import Asked, page, short
 from resources.errors import NotBuiltError
 
@@ -15,13 +18,19 @@ def origins(asked: Asked) -> str:
     """Shows the counts of one source after another."""
     view = asked.view
     if NAME not in view.corpus.graph.stages:
-        return page(asked, "origins.html", "Domains and dates", there=False, sources=[])
+        return page(asked, "origins.html", "Domains and dates", there=False, sources=[], languages=[])
     made = view.partition(NAME, None)
     if made is None:
         raise NotBuiltError(NAME, None, f"{NAME} is not built")
-    found = made.json(FOUND)
+    found, scored = made.json(FOUND), view.partition(LANGUAGES, None)
+    by_language = scored.json(FOUND_LANGUAGES) if scored else {}
     sources = [_source(name, held, has_tokens=found["tokens"]) for name, held in sorted(found["sources"].items())]
-    return page(asked, "origins.html", "Domains and dates", there=True, sources=sources)
+    rows = [
+        [short(source, 100), short(language, 100), numbers["documents"]]
+        for source, held in sorted(by_language.items())
+        for language, numbers in sorted(held.items(), key=lambda item: (-item[1]["documents"], item[0]))
+    ]
+    return page(asked, "origins.html", "Domains and dates", there=True, sources=sources, languages=rows[:MOST])
 
 
 def _source(name: str, held: Mapping[str, Any], *, has_tokens: bool) -> dict[str, Any]:
