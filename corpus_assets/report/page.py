@@ -26,9 +26,9 @@ _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 def page(model: Model, content: bytes, times: Timings) -> str:
     """Returns the page. content: the model as JSON, which the page holds too."""
     counted = () if model.origins is UNSET else (origins,)
-    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures)
-    sections = [*(part(model) for part in parts), *classifiers(model), packing(model)]
-    sections += [making(times), repeat(model, times)]
+    learned = () if model.classifiers is UNSET else (classifiers,)
+    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures, *learned, packing)
+    sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",
         "index.html",
