@@ -46,7 +46,7 @@ def _passages(rule: Substrings) -> Stage:
         group=names.repetitions(rule.name),
         unit_in="documents",
         unit_out="passages",
-        description=f"Texts cut into passages that neighbouring windows of {rule.min_length} share, and a hash of each.",
+        description=f"Texts cut into passages: neighbouring windows of {rule.min_length} around one k-gram.",
         partitioning=Partitioning.SHARD,
         compute=partial(passages, rule=rule),
         code_version="1",

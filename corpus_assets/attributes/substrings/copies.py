@@ -1,6 +1,6 @@
 """Which pieces of a shard's texts are equal, and which of them no other copy in the shard makes a repetition."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -113,9 +113,12 @@ class Copies:
             held += size
         yield first, len(self._items)
 
-    def _parts(self, first: int, stop: int) -> Any:
+    def _parts(self, first: int, stop: int) -> Callable[[], Iterable[NDArray[np.void]]]:
         """Returns a function that yields the pieces of buckets in parts that fit in memory: mostly one."""
-        blocks = lambda: (rows for number in range(first, stop) for rows in self._items.rows(number))  # noqa: E731
+
+        def blocks() -> Iterator[NDArray[np.void]]:
+            return (rows for number in range(first, stop) for rows in self._items.rows(number))
+
         if sum(self._items.size(number) for number in range(first, stop)) > self._limit:
             return blocks
         whole = [np.concatenate([np.empty(0, dtype=self._items.dtype), *blocks()])]

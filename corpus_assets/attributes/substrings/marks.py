@@ -111,16 +111,17 @@ def _of_documents(task: Task, rule: Substrings, key: str) -> Any:
             start, stop = int(ends[first - 1]) if first else 0, int(ends[last - 1])
             part, of = runs[start:stop], answers[start:stop]
             said = says[of["number"]]
-            begin, asked, compared_ones = undecided(part, of, said, rule)
+            begin, asked, one_by_one = undecided(part, of, said, rule)
             values = np.ones(len(part), dtype=np.int64)
             if key == rule.boilerplate_key:
                 values = documents_with(said, of["is_first"])
-                begin, asked = np.zeros_like(begin), compared_ones
-            offsets = np.where(compared_ones > 0, offset + np.cumsum(compared_ones) - compared_ones, -1)
-            offset += int(compared_ones.sum())
+                begin, asked = np.zeros_like(begin), one_by_one
+            offsets = np.where(one_by_one > 0, offset + np.cumsum(one_by_one) - one_by_one, -1)
+            offset += int(one_by_one.sum())
             sizes = part["windows"].astype(np.int64) * part["repeats"]
             of_texts = counts[first:last].astype(np.int64)
-            spans, numbers = cover(of_texts, sizes, begin, asked, offsets, of_windows, values, rule.length)
+            table = np.stack([sizes, begin, asked, offsets, values], axis=1)
+            spans, numbers = cover(of_texts, table, of_windows, rule.length)
             bounds = np.concatenate([[0], np.cumsum(numbers)])
             for place in np.flatnonzero(numbers).tolist():
                 yield _Spans(first + place, spans[bounds[place] : bounds[place + 1]])

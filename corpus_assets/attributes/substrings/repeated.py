@@ -1,6 +1,6 @@
 """The assets `<name>_repeated_passages` and `<name>_repeated_windows`: what a range knows of the contents of shards."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,7 +105,7 @@ def _of_large(
             yield part, np.isin(part["content"]["hash"][:, 0], grams)
 
 
-def _several(blocks: Any, words: int) -> NDArray[np.uint64]:
+def _several(blocks: Iterable[NDArray[np.uint64]], words: int) -> NDArray[np.uint64]:
     """Returns the k-grams of different passages, ascending; none of windows. blocks: of hashes (n, words)."""
     known = np.empty((0, 3), dtype=np.uint64)
     for hashes in blocks if words == PASSAGES.words else ():
@@ -117,7 +117,8 @@ def _several(blocks: Any, words: int) -> NDArray[np.uint64]:
         if len(firsts):
             least, largest = np.minimum.reduceat(rows[:, 1], firsts), np.maximum.reduceat(rows[:, 2], firsts)
             known = np.stack([rows[firsts, 0], least, largest], axis=1)
-    return known[known[:, 1] != known[:, 2], 0]
+    found: NDArray[np.uint64] = known[known[:, 1] != known[:, 2], 0]
+    return found
 
 
 def _judge(rows: NDArray[np.void], rule: Substrings, several: NDArray[np.bool_], says: NDArray[Any]) -> None:
