@@ -48,14 +48,22 @@ def plain_definition(definition: Json) -> Json:
 
 
 def _merges_without(model: Json, special: set[str]) -> list[Any]:
-    pairs = [merge.split(" ", 1) if isinstance(merge, str) else merge for merge in model["merges"]]
+    merges, prefix = model["merges"], model.get("continuing_subword_prefix") or ""
     # A merge that makes a token or is made with one spells it; in nearly all files none does.
-    spelled = "\n".join("".join(pair) for pair in pairs)
-    prefix = model.get("continuing_subword_prefix") or ""
-    if not prefix and not any(token in spelled for token in special):
-        return pairs
+    if not prefix and (spelled := _spelled(merges)) and not any(token in spelled for token in special):
+        return list(merges)
+    pairs = [merge.split(" ", 1) if isinstance(merge, str) else merge for merge in merges]
     first = len(prefix)
     return [[left, right] for left, right in pairs if special.isdisjoint((left, right, left + right[first:]))]
+
+
+def _spelled(merges: list[Any]) -> str:
+    """Returns what the merges make, a line for each; nothing if some are written in another way than the rest."""
+    try:
+        pairs = "\n".join(merges)
+    except TypeError:
+        return "\n".join(["".join(pair) for pair in merges]) if all(isinstance(pair, list) for pair in merges) else ""
+    return pairs.replace(" ", "") if pairs.count(" ") == len(merges) else ""
 
 
 def _untrimmed(processor: Any) -> Any:
