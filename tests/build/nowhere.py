@@ -198,6 +198,15 @@ CASES: dict[Key, Case] = {
         ("dedupers.urls.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
         "urls_hashes",
     ),
+    ("Substrings", "sources"): Case(
+        {**source(), "dedupers": [{"kind": "substrings", "sources": [NOWHERE]}]},
+        ("dedupers.0.sources", "'nowhere'", "valid: web"),
+    ),
+    ("Substrings", "glob"): Case(
+        {**source(), "dedupers": [{"kind": "substrings", "glob": ["*.jsonl", "nowhere/*"]}]},
+        ("dedupers.substrings.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
+        "substrings_passages",
+    ),
     ("Deduper", "against"): Case(
         {**source(), "dedupers": [{"name": "urls", "by": "text", "against": [NOWHERE]}]},
         ("dedupers.0.against", "'nowhere'", "valid: web"),
@@ -487,6 +496,7 @@ ELSEWHERE = {
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
+        "Substrings.name",
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),
