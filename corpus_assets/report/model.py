@@ -153,6 +153,29 @@ class Duplicates(msgspec.Struct):
     samples: list[Cluster] = []
 
 
+class Boilerplate(msgspec.Struct):
+    """A piece that stands in many documents: their number, its length in units, its first place, and how it begins."""
+
+    documents: int
+    length: int
+    id: str
+    text: str
+    source: str
+
+
+class Substrings(msgspec.Struct):
+    """What an entry of `dedupers` with `kind: substrings` marked: numbers by source, and the most frequent pieces.
+
+    boilerplate: number of documents above which pieces are boilerplate; None if none was looked for.
+    """
+
+    name: str
+    min_length: str
+    boilerplate: int | None
+    sources: dict[str, dict[str, int]]
+    listed: list[Boilerplate] = []
+
+
 class Benchmark(msgspec.Struct):
     """The findings for a benchmark: numbers of items and documents, and the texts of some that hold items."""
 
@@ -185,7 +208,10 @@ class Stage(msgspec.Struct):
 
 
 class Model(msgspec.Struct):
-    """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine."""
+    """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
+
+    substrings: absent if there is no such entry.
+    """
 
     version: int
     name: str
@@ -200,6 +226,7 @@ class Model(msgspec.Struct):
     measures_left_out: int
     configuration: dict[str, Any]
     stages: dict[str, Stage]
+    substrings: list[Substrings] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode(model: Model) -> bytes:

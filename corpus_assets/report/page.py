@@ -10,6 +10,7 @@ from corpus_assets.report.sections.holdout import holdout
 from corpus_assets.report.sections.making import making, repeat
 from corpus_assets.report.sections.measures import measures
 from corpus_assets.report.sections.sources import sources
+from corpus_assets.report.sections.substrings import substrings
 from corpus_assets.report.sections.summary import summary
 from corpus_assets.report.sections.tokens import lengths, packing, tokens
 from corpus_assets.report.timings import Timings
@@ -23,7 +24,8 @@ _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 def page(model: Model, content: bytes, times: Timings) -> str:
     """Returns the page. content: the model as JSON, which the page holds too."""
     parts = (summary, flow, tokens, sources, lengths, duplicates, holdout, measures, packing)
-    sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
+    of_substrings = [section for section in [substrings(model)] if section.blocks]
+    sections = [*(part(model) for part in parts), *of_substrings, making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",
         "index.html",

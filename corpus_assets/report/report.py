@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from corpus_assets.report.benchmarks import benchmarks
 from corpus_assets.report.datasets import datasets
 from corpus_assets.report.duplicates import duplicates
@@ -11,6 +13,7 @@ from corpus_assets.report.lengths import lengths
 from corpus_assets.report.measures import measures
 from corpus_assets.report.model import VERSION, Model, Stage, encode
 from corpus_assets.report.records import Built
+from corpus_assets.report.substrings import substrings
 from corpus_assets.report.timings import timings
 from resources.ledger.ledger import partition_name
 from resources.ledger.records import ALL, folded
@@ -54,6 +57,7 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         measures_left_out=left_out,
         configuration=dict(configuration),
         stages={asset: _stage(asset, built[asset], versions[asset]) for asset in built},
+        substrings=substrings(built, configuration) or UNSET,
     )
 
 

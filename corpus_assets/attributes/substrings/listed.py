@@ -26,7 +26,7 @@ class Listed:
             if documents < 2 or (len(self._held) == MOST and place <= self._held[0][:3]):
                 continue
             shown = _shown(text, start, end, unit)
-            entry = (*place, {"documents": documents, unit: end - start, "id": identifier, "text": shown})
+            entry = (*place, {"documents": documents, "length": end - start, "id": identifier, "text": shown})
             (heapq.heapreplace if len(self._held) == MOST else heapq.heappush)(self._held, entry)
 
     def rows(self) -> list[dict[str, Any]]:

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from corpus_assets.attributes.substrings.marks import BOILERPLATE as LISTED
 from corpus_assets.attributes.substrings.units import tokens
 from corpus_assets.card.steps import steps
 from corpus_assets.config.selection.substrings import Substrings
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.report.model import decode
+from corpus_assets.report.report import MODEL, PAGE
 from resources.errors import ConfigError
 from resources.formats.attributes import AttributeRow, attribute_rows
 from resources.formats.documents import Document
@@ -177,7 +180,21 @@ def test_the_most_frequent_boilerplate_is_listed_once(folder: Path) -> None:
     corpus, _ = built(folder, {**ENTRY, "min_length": "40 bytes", "boilerplate": 5})
     listed = [one for shard in partitions(corpus, "substrings_attributes") for one in shard.record.statistics[LISTED]]
     own = [one for one in listed if "same words" in one["text"]]
-    assert own == [{"documents": 7, "bytes": len(common) + 1, "id": "books/b.jsonl0", "text": f" {common}"}]
+    assert own == [{"documents": 7, "length": len(common) + 1, "id": "books/b.jsonl0", "text": f" {common}"}]
+
+
+def test_the_report_says_what_is_repeated_and_lists_boilerplate(folder: Path) -> None:
+    entry = {**ENTRY, "boilerplate": 5}
+    write_config(folder, {"dedupers": [entry], "dedup.ranges": 3})
+    corpus = opened(folder)
+    assert drive(corpus, list(corpus.graph)).failed == []
+    found = decode((folder / "corpus" / MODEL).read_bytes()).substrings
+    assert found is not UNSET
+    wanted = expected([d.text for d in documents(corpus)], entry)
+    assert sum(one.get("spans", 0) for one in found[0].sources.values()) == sum(len(row.get(KEY, ())) for row in wanted)
+    assert found[0].listed[0].documents == max(one.documents for one in found[0].listed) > 5
+    page = (folder / "corpus" / PAGE).read_text(encoding="utf-8")
+    assert "Repeated substrings" in page and "pieces in more than 5 documents" in page
 
 
 def test_the_filter_cuts_what_is_marked(folder: Path) -> None:

@@ -28,7 +28,7 @@ def cover(
     for text in range(counts.size):
         first, place = total, 0
         for number in range(passage, passage + counts[text]):
-            window = 0
+            window = np.int64(0)
             while window < passages[number, 0]:
                 run, value = _run(passages[number], answers, window)
                 if value > 0:
@@ -42,7 +42,7 @@ def cover(
 
 
 @helper
-def _run(passage: NDArray[np.int64], answers: NDArray[np.uint32], window: int) -> tuple[Number, Number]:
+def _run(passage: NDArray[np.int64], answers: NDArray[np.uint32], window: Number) -> tuple[Number, Number]:
     """Returns how many windows from one on have the same value, and this value."""
     windows, first, asked, offset, value = passage
     if window < first:
