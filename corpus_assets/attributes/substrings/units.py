@@ -60,13 +60,24 @@ def in_code_points(text: bytes, spans: Places, unit: str, *, whole_words: bool) 
     if unit == "tokens":
         edges = np.concatenate([[0], tokens(text.decode("utf-8", "surrogatepass"))])
         return edges[spans]
-    leads = (np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80
-    before = np.concatenate([[0], np.cumsum(leads)])
-    within = ~np.append(leads, True)[spans[:, 1]]
-    found = np.stack([before[spans[:, 0]], before[spans[:, 1]] - within], axis=1)
+    found = spans if text.isascii() else _whole_letters(text, spans)
     if whole_words:
         found = _shrunk(found, *_words(text.decode("utf-8", "surrogatepass")))
     return found[found[:, 0] < found[:, 1]]
+
+
+def _whole_letters(text: bytes, spans: Places) -> Places:
+    """Returns spans of bytes (n, 2), which ascend and do not touch, as spans of the code points that lie in them."""
+    if not len(spans):
+        return spans
+    # One more, which begins no letter, so that a span may end with the text.
+    leads = np.append((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80, False)
+    edges = spans.reshape(-1)
+    counts = np.add.reduceat(leads, np.append(0, edges), dtype=np.int64)[:-1]
+    counts[0] *= edges[0] > 0
+    before = np.cumsum(counts).reshape(-1, 2)
+    before[:, 1] -= (spans[:, 1] < len(text)) & ~leads[spans[:, 1]]
+    return before
 
 
 def _shrunk(spans: Places, starts: Places, ends: Places) -> Places:
