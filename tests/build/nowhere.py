@@ -524,6 +524,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
         *("TrainedTokenizer.special_tokens", "AmberExport.bos_text", "AmberExport.eos_text", "ChatDataset.day"),
     },
     "a border that a text need not have": {"Deduper.separator"},
+    "a length, with its unit": {"Substrings.min_length"},
     "what people state": {
         "Source.licence",
         "OwnFiles.licence",
