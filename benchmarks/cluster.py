@@ -24,8 +24,8 @@ from benchmarks.list_schedule import Group, Schedule, schedule
 from benchmarks.scale_page import TARGET, table
 from benchmarks.stages import LAST_OF_PIPELINE
 from benchmarks.synthetic import write_synthetic
-from corpus_assets.config.sections import MOST_CHUNKS
 from corpus_assets.config.selection.dedup import DEFAULT_RANGES, MAX_RANGES
+from corpus_assets.config.selection.mixing import MOST_CHUNKS
 from resources.stage.declaration import Partitioning, Reads, Stage
 from resources.stage.graph import Graph
 

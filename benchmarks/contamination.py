@@ -49,14 +49,14 @@ def seconds_of(searcher: Searcher, texts: Sequence[str]) -> tuple[float, int]:
 def figures_of(texts: Sequence[str]) -> dict[str, float]:
     """Speed of the search, CPU seconds and size of the index, and how many texts have a hit."""
     rules = Contamination()
-    chosen = Rules(rules.ngram, rules.shortest, rules.punctuation, rules.item_limit, rules.item_share)
+    chosen = Rules(rules.ngram, rules.piece, rules.punctuation, rules.item_limit, rules.item_share, rules.fewest)
     asked = list(items(texts))
     word_hashes("", chosen.punctuation)
     started = time.process_time()
     hashes = [word_hashes(item, chosen.punctuation)[0] for item in asked]
     index, _ = build_index(hashes, chosen)
     indexing = time.process_time() - started
-    searcher = Searcher(index, chosen.words, chosen.shortest, chosen.punctuation)
+    searcher = Searcher(index, chosen)
     searched = [item for item, words in zip(asked, hashes, strict=True) if len(words) >= chosen.shortest]
     planted = [f"{text} {item}" for text, item in zip(texts, searched[:: ITEMS // PLANTS], strict=False)]
     if missed := [text for text in planted if not len(searcher.find(text))]:

@@ -36,7 +36,21 @@ GOALS = (
     Goal("taggers", "five together mb per cpu s", 30, True, "Gopher, C4, PII, length and repetitions"),
     Goal("taggers", "ratio c4 v2 vs dolma", 20, True),
     Goal("taggers", "ratio pii regex with counts fast v2 vs dolma", 15, True),
+    *(
+        Goal("contamination_quality", f"{name} {kind}, {column}", 0.97, True, "recall")
+        for column in ("default", "questions only")
+        for name in ("gsm8k", "humaneval")
+        for kind in ("exact", "re-cased", "re-spaced", "cut to 60 %")
+    ),
+    Goal("contamination_quality", "precision, default", 1, True, "25,000 documents without a plant"),
+    Goal("contamination_quality", "precision, questions only", 1, True),
     Goal("warc", "warc over extractor", 1.1, False, "CPU of WARC to documents over that of the extractor alone"),
+    Goal("web_text", "combined, F1", 0.97, True),
+    Goal("web_text", "combined, F1 held out", 0.97, True, "the half of the pages that no rule was chosen on"),
+    Goal("web_text", "combined, MB of HTML per CPU-second", 2, True),
+    Goal("web_text", "combined as Markdown, F1", 0.97, True),
+    Goal("web_text", "combined as Markdown, code kept of python3.11-doc", 0.99, True),
+    Goal("web_text", "combined as Markdown, code kept of rust-doc", 0.99, True),
     Goal("tokenize", "text to hdf5 mb per cpu s", 90, True, "rows in input order"),
     Goal("tokenize", "code to shuffled hdf5 mb per cpu s", 40, True, "documents to shuffled rows, two stages"),
     Goal("dedup_quality", "default recall", 0.995, True),

@@ -96,6 +96,21 @@ that it does not come with, which is a suffix array too.
 
 {contamination}
 
+## Benchmark items found
+
+`python -m benchmarks.contamination_quality` plants items of GSM8K and HumanEval in real documents, one in each, and
+searches these and all shared texts without plants (some 25,000 documents) through the stages of a build. Rows are kinds
+of copies: re-spaced has other white space between words; cut is six words of ten in a row, from anywhere; other
+numbers, other names (in code that of the function) and other variables are replaced wherever they stand; signs apart
+has spaces around all punctuation, which cuts words like `48/2` and `f(x)` in two. Recall is the share of documents in
+which `contamination.share` of the planted item, or more, is found. Precision is of the first four kinds: documents of
+theirs that are found, over these and all documents without a plant in which so much of an item is found. Columns are
+options of [`contamination`](contamination.md); the text of an item is question and answer, or in the last column the
+question alone, which is then planted alone. The answers of HumanEval are much shorter than its questions, so an answer
+alone is seldom half of an item.
+
+{contamination_quality}
+
 ## Phrases
 
 `python -m benchmarks.text_index` searches forty phrases of five words in generated documents, with the index of texts
@@ -271,6 +286,24 @@ with resiliparse, and gives the same pages to resiliparse alone: MB of HTML per 
 cost of documents over that of the extractor.
 
 {warc}
+
+## Attributes of others
+
+`python -m benchmarks.attribute_files` reads files of attributes beside raw files, with a score of the whole text and
+one of each 200 code points: MB of text per CPU-second of the stage that reads them, in the order of the raw rows
+(`rows`) or joined by id, with texts that normalization may change (`nfc`), which are read again, or not (`none`). `and
+filter` has the filter by one of the scores after it. `dolma mixer` is that of the toolkit with the same filter over the
+same files; the ratio is of `rows none and filter` over it.
+
+{attribute_files}
+
+## The text of web pages
+
+`python -m benchmarks.web_text`: articles of 127 news pages by the measure of the benchmark that they are of, and code
+blocks of pages of documentation. [The page on web text](web-text.md#figures) says how. `PEERS_PYTHON` names the Python
+of the packages of others, some of which need 3.12; they get an environment that is thrown away.
+
+{web_text}
 
 ## The driver
 

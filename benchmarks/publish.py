@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    attribute_files,
     chat,
     cluster,
     command,
     contamination,
+    contamination_quality,
     dedup_check,
     dedup_peers,
     dedup_quality,
@@ -50,6 +52,7 @@ from benchmarks import (
     text_index,
     tokenize,
     warc,
+    web_text,
     worker_memory,
 )
 from benchmarks.page import PAGE
@@ -128,6 +131,14 @@ def _materialize_all(quick: bool) -> dict[str, Any]:
     return {"materialize_all": table(materialize_all.measure(demo.QUICK_MEGABYTES if quick else demo.MEGABYTES))}
 
 
+def _web_text(quick: bool) -> dict[str, Any]:
+    python = os.environ.get("PEERS_PYTHON", sys.executable)
+    figures = web_text.measure(quick, python)
+    if not quick:
+        web_text.write_page(figures)
+    return {"web_text": web_text.section(figures)}
+
+
 def _apart(script: str, *options: str) -> dict[str, Any]:
     """The figures of a script in a process of its own: what this one holds or has compiled would count as theirs."""
     command = [sys.executable, "-m", f"benchmarks.{script}", "--json", *options]
@@ -144,6 +155,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
     "substrings": lambda quick: {"substrings": table(substrings.measure(quick))},
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
+    "contamination_quality": lambda quick: {
+        "contamination_quality": contamination_quality.section(contamination_quality.measure(quick))
+    },
     "text_index": lambda quick: {"text_index": table(text_index.figures(quick))},
     "dedup_quality": _quality,
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
@@ -168,6 +182,8 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
         "packings": table(packings.measure(packings.QUICK_MEGABYTES if quick else packings.MEGABYTES))
     },
     "warc": lambda quick: {"warc": table(warc.measure(quick))},
+    "attribute_files": lambda quick: {"attribute_files": table(attribute_files.measure(quick))},
+    "web_text": _web_text,
     "driver": _driver,
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "event_log": lambda quick: {

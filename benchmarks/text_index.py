@@ -24,7 +24,7 @@ from corpus_assets.tracing.finding import Sought, find_documents
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import count_of, text_at
 
-SIZES, QUICK_SIZES = (100, 400), (4, 16)
+SIZES, QUICK_SIZES = (500, 2_000), (4, 16)
 FILE_MEGABYTES = 50
 WORDS, WORDS_OF_DOCUMENT = 200_000, 500
 PHRASES, UNINDEXED = 40, 3

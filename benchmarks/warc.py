@@ -22,7 +22,7 @@ from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
 from corpus_assets.raw.rows.faults import PassedOver
 from corpus_assets.raw.rows.rules import FormatOptions
 from corpus_assets.raw.web.charsets import read
-from corpus_assets.raw.web.extractors import extractor
+from corpus_assets.raw.web.extractors import Extraction, extractor
 from resources.formats.documents import Document
 from tests.raw.warc_files import record, zipped
 
@@ -37,7 +37,7 @@ def measure(quick: bool) -> dict[str, Any]:
     megabytes = QUICK_MEGABYTES if quick else MEGABYTES
     pages, corpus = _pages(megabytes)
     content = zipped([_record(page, number) for number, page in enumerate(pages)])
-    extract = extractor(LIBRARY)
+    extract = extractor(Extraction((LIBRARY,)))
     contenders = {"documents": lambda: _drain(_read(content)), "extractor": lambda: _drain(map(extract, pages))}
     seconds = best(contenders, 1 if quick else ROUNDS)
     found = [row for row in _read(content) if not isinstance(row, PassedOver)]
@@ -79,7 +79,7 @@ def _page(text: str) -> str:
 
 
 def _read(content: bytes) -> Iterator[Document | BadRow]:
-    rules = RowRules("benchmark", format="warc", options=FormatOptions(extractor=LIBRARY))
+    rules = RowRules("benchmark", format="warc", options=FormatOptions(extractors=(LIBRARY,)))
     return read_documents(RawFile("a.warc.gz", lambda: io.BytesIO(content)), rules)
 
 

@@ -20,6 +20,11 @@ def repetitions(deduper: str) -> str:
     return "repetitions_" + re.sub(r"[-.]", "_", deduper)
 
 
+def attributes(entry: str) -> str:
+    """Returns the asset of an entry of `attributes`."""
+    return f"{entry}_attributes"
+
+
 def raw_source(dataset: str) -> str:
     """Returns the asset with the content versions of a dataset's own files."""
     return f"{dataset}_raw_source"

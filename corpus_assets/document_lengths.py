@@ -18,9 +18,8 @@ from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build
-from corpus_assets.export.mixture import mix_of
 from corpus_assets.export.token_stream import LENGTHS
-from corpus_assets.export.weights.uses import Mix
+from corpus_assets.export.weights.stored import StoredMix, stored_mix
 from corpus_assets.packing.histogram import LongDocuments
 from corpus_assets.token_files.npy import integers
 from corpus_assets.token_files.npy import lengths_of as lengths_of_file
@@ -174,10 +173,10 @@ def _measured_stream(corpus: Corpus, dataset: ExportedDataset) -> Measured:
         return Build.of(dataset.name, dataset.section, _tokenizer(corpus, dataset.tokenizer, dataset.added_token))
 
     @cache
-    def mix() -> Mix | None:
+    def mix() -> StoredMix | None:
         if not dataset.values["weights"]:
             return None
-        return mix_of(_stored(corpus, names.mixture(dataset.name)))
+        return stored_mix(_stored(corpus, names.mixture(dataset.name)))
 
     # Pieces for rows are what the rule for long documents makes.
     measured_units = dataset.documents if dataset.section.has_rows else dataset.units

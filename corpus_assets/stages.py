@@ -5,10 +5,13 @@ from pathlib import Path
 
 from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
-from corpus_assets.attributes.registry import known_taggers
+from corpus_assets.attributes.files.stages import given_stages
+from corpus_assets.attributes.registry import AnyTagger, known_taggers
 from corpus_assets.attributes.substrings.assets import substring_stages
 from corpus_assets.card.assets import card_stages
+from corpus_assets.classifiers.assets import classifier_stages, classifier_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.config.selection.dedupers import Deduper
 from corpus_assets.config.selection.substrings import Substrings
@@ -25,7 +28,10 @@ from corpus_assets.filter.rules.entries import Entries, Entry
 from corpus_assets.filter.rules.section import RuleSection
 from corpus_assets.licences.gate import licence_rules, require_allowed
 from corpus_assets.mix.assets import mix_stages
+from corpus_assets.mix.units.dimensions import dimensions_of
+from corpus_assets.mix.units.uses import uses_of
 from corpus_assets.normalize.assets import NORMALIZED_DOCUMENTS, SHORT_DOCUMENTS
+from corpus_assets.origins.assets import language_stages, origin_stages, tokenizers_of_train
 from corpus_assets.raw.assets import STAGES as RAW
 from corpus_assets.raw.assets import example_stages
 from corpus_assets.raw.items import item_stages
@@ -36,10 +42,9 @@ from corpus_assets.takedown.assets import LIST_STAGE, examples_with_takedown, wi
 from corpus_assets.text_index.assets import SEARCH_INDEX
 from corpus_assets.tokenize.assets import token_stages
 from resources.documents.row_rule import RuleSet
-from resources.documents.tagger import Tagger
 from resources.errors import ConfigError
 from resources.stage.declaration import Partitioning, Stage
-from resources.user.modules import own_module
+from resources.user.modules import named, own_module
 
 
 def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
@@ -48,14 +53,20 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     folder: that of corpus.yaml, where modules of the user's own may lie.
     """
     own = list(_own_stages(config.stages, folder))
+    _require_extractors(config, folder)
     # First, so that a wrong name of a tagger is reported where it is given, and not in a rule that uses it.
     tagged = [entry.model_dump() for entry in config.attributes]
-    taggers = known_taggers(_own_taggers(config.taggers, folder))
-    attributes = list(attribute_stages(tagged, taggers))
+    names = [source.name for source in config.sources]
+    classifiers = [classifier.model_dump() for classifier in config.classifiers]
+    taggers = known_taggers([*_own_taggers(config.taggers, folder), *classifier_taggers(classifiers)])
+    attributes = [
+        *classifier_stages(classifiers),
+        *attribute_stages(tagged, taggers),
+        *given_stages(tagged, names),
+    ]
     entries = _entries(config, own, taggers)
     filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
-    names = [source.name for source in config.sources]
     require_allowed(config.licences.model_dump(), datasets)
     sections = [stream.model_dump() for stream in config.streams]
     streams = list(stream_stages(sections, entries, names))
@@ -66,20 +77,26 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     listed = (stage for stage in RAW if stage.lists_shards)
     found = [
         *([LIST_STAGE] if config.remove else ()),
-        *(_corpus(config, [*attributes, *dedupers], filters) if config.sources else listed),
+        *(_corpus(config, [*attributes, *dedupers], filters, entries) if config.sources else listed),
         *(examples_with_takedown(example_stages(datasets)) if config.remove else example_stages(datasets)),
         *token_stages(datasets, config.tokenizer.kind),
-        *export_stages(datasets),
+        *export_stages(datasets, by_unit=config.mix.units != "source"),
         *text_stages(datasets),
         *streams,
         *own_after_filter(own, filters, streams),
     ]
+    known = {stage.name for stage in found}
+    if config.origins:
+        found += origin_stages(config.model_dump(), tokenizers_of_train(datasets, known))
+        found += language_stages(config.origins.language, [entry.name for entry in config.attributes])
     found = beside_left_out(found, config.mix.leave_out)
     papers = card_stages(config.model_dump(), found)
     return [*found, *report_stages(config, found), *papers]
 
 
-def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[Stage]) -> Iterator[Stage]:
+def _corpus(
+    config: CorpusConfig, described: Iterable[Stage], filters: Sequence[Stage], entries: Entries
+) -> Iterator[Stage]:
     """Yields the stages from raw files to splits. described: attributes. filters: the stage of the filter, if any."""
     yield from RAW
     yield from with_takedown(NORMALIZED_DOCUMENTS) if config.remove else [NORMALIZED_DOCUMENTS]
@@ -88,7 +105,9 @@ def _corpus(config: CorpusConfig, described: Iterable[Stage], filters: Sequence[
     yield from [SEARCH_INDEX] if config.search_index else ()
     yield from described
     yield from filters
-    yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix_stages(config.mix.leave_out), *SPLIT), filters)
+    units, uses = dimensions_of(config.mix.units, entries), uses_of(config.mix, entries)
+    mix = mix_stages(config.mix.leave_out, units, uses)
+    yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix, *SPLIT), filters)
 
 
 def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
@@ -99,11 +118,14 @@ def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
     return [*licences, *asked, *contamination_rules(config.on_contamination)]
 
 
-def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, Tagger]) -> dict[str, Entry]:
+def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, AnyTagger]) -> dict[str, Entry]:
     """Returns the attributes that rules may name: of taggers, of dedupers, and of stages of the user's own."""
     described = (stage.name for stage in own if (stage.partitioning, stage.io) == (Partitioning.SHARD, "documents"))
     entries = {name: Entry(name) for name in described}
     for entry in config.attributes:
+        if isinstance(entry, AttributeFiles):
+            entries[entry.name] = Entry(asset_name(entry.name))
+            continue
         types = {key_prefix(name): taggers[name].types for name in entry.taggers}
         entries[entry.name] = Entry(asset_name(entry.name), types)
     for one in config.dedupers:
@@ -117,12 +139,22 @@ def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, T
     return entries
 
 
-def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[Tagger]:
+def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[AnyTagger]:
     for name in modules:
         taggers = getattr(own_module(name, "taggers", folder), "TAGGERS", None)
-        if not isinstance(taggers, list | tuple) or not all(isinstance(tagger, Tagger) for tagger in taggers):
-            raise ConfigError(f"taggers: module {name!r} needs a list TAGGERS of resources.Tagger")
+        if not isinstance(taggers, list | tuple) or not all(isinstance(tagger, AnyTagger) for tagger in taggers):
+            raise ConfigError(f"taggers: module {name!r} needs a list TAGGERS of resources.Tagger or BatchTagger")
         yield from taggers
+
+
+def _require_extractors(config: CorpusConfig, folder: Path) -> None:
+    """Imports the extractors of the user's own; `ConfigError` names the section of one that cannot be imported."""
+    inputs = [(f"datasets.{one.name}.input", one.input) for one in config.datasets]
+    for place, section in [*((f"sources.{one.name}", one) for one in config.sources), *inputs]:
+        names = getattr(section, "extractor", None) or []
+        for name in [names] if isinstance(names, str) else names:
+            if ":" in name and not callable(named({}, name, f"{place}.extractor", folder)):
+                raise ConfigError(f"{place}.extractor: {name!r} is no function")
 
 
 def _own_stages(modules: Sequence[str], folder: Path) -> Iterator[Stage]:

@@ -1,6 +1,7 @@
 """The page about attributes: an introduction, and a row for every built-in tagger."""
 
-from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.attributes.registry import BUILT_IN, IN_BATCHES, AnyTagger
+from resources.documents.tagger import Tagger
 
 INTRODUCTION = """# Attributes
 
@@ -29,6 +30,8 @@ documents. A rule names `ENTRY.TAGGER.TYPE`: the entry of `attributes`, one of i
 | what do the files hold? | [Files](#files) |
 | how do I give a tagger a model or a list? | [Taggers that need more](#taggers-that-need-more) |
 | how do I write one? | [A tagger of your own](#a-tagger-of-your-own) |
+| somebody else has scored my documents: how do I use that? | [Attributes of others](#attributes-of-others) |
+| how do I use a language model, or a model on an accelerator? | [batch-taggers.md](batch-taggers.md) |
 | what counts as an e-mail address? | [Personal data](#personal-data) |
 
 ## Files
@@ -88,6 +91,72 @@ its lines. Lines that name no URL or host are left out, and counted in the recor
 
 With `compat: dolma` an entry has the values of Dolma 1.2.1, including its defects; the last column of the table marks
 the taggers for which these differ.
+
+## Attributes of others
+
+An entry with a `location` reads files of attributes that somebody else made, instead of running taggers:
+
+```yaml
+attributes:
+  - name: toxicity
+    location: data/attributes/toxicity
+filter:
+  rules: {toxicity.toxicity.score: {max: 0.4}}
+```
+
+It writes the same asset as taggers do, `toxicity_attributes`; rules, replacements of spans, streams, `mix.leave_out`,
+histograms and pages use it in the same way. Files may lie in a folder, in S3 (`s3://bucket/prefix`) or on the Hugging
+Face hub (`hf://datasets/org/name@revision`). They are JSON lines in any compression, Parquet or Arrow.
+
+**Which file belongs to which raw file.** The tree under `location` mirrors that of the raw files, as in Dolma:
+`documents/web/a.jsonl.gz` has its attributes in `attributes/toxicity/web/a.jsonl.gz`. The path below `location` is what
+follows the folder `documents` in the path of the raw file. Without such a folder it is the path below the location of
+the source; with several sources, the name of the source comes first (`web/a.jsonl.gz`). Names may differ in the suffix
+for format and compression. Where that does not fit, give a folder for each source; paths below it are those below the
+location of the source, and sources that are not named have no attributes:
+
+```yaml
+attributes:
+  - name: toxicity
+    location: {web: scores/web-2024, books: s3://bucket/scores/books}
+```
+
+**What a row holds.** `id`, and `attributes` with a value for each key. In a row without `attributes`, and in a table
+without such a column, every other key is an attribute; `keys` chooses some. A value is
+
+| value | becomes |
+|---|---|
+| a list of `[start, end, score]`, or of objects with these keys | the same spans, in code points |
+| a number, or true and false | one span over the whole text with that score; 1 and 0 |
+| a string | a label: its type is `KEY__LABEL`, and its score 1 (`kind: "prose text"` becomes `kind__prose_text`) |
+| null, an empty string | nothing |
+
+A key `toxicity__TAGGER__TYPE`, with the name of the entry first, stays as it is. `toxicity__` is put before any other,
+and before one of a single part twice, since Dolma names a tagger that runs alone that way: `score` becomes
+`toxicity__toxicity__score`, which rules name `toxicity.toxicity.score`. Scores are not rounded.
+
+**Which row belongs to which document.** Row n describes row n of the raw file (blank lines do not count), also where
+that row gave no document: ids are compared for each document, and the number of rows must be that of the raw file. In
+WARC every record is a row, and in archives every member that holds none; `align: id` is for these. With
+`id_key: null` only the number is compared. With `align: id` rows may be in any order within their file, and are joined
+by id; what does not fit into memory goes to scratch files. Then ids must differ. `on_missing: skip` goes on where a raw
+file has no file of attributes, or with `align: id` a document no row: such documents have no attributes, and are
+counted.
+
+**Texts that normalization changed.** Spans are places in the text of the raw row, and are checked against it. They
+move with a text that normalization changed: an end of a span moves to where the text before it and the text after it,
+each normalized alone, are the normalized text. Where there is no such place (a span that ends between a letter and its
+accent) the shard fails; `on_changed_text: skip` leaves such spans out and counts them, `fail` refuses every changed
+text that has spans. With `normalize.method: none` the raw file is not read again.
+
+**What is flagged.** `mix.leave_out: [short_documents, duplicates, toxicity_attributes]` leaves out documents with any
+score above 0, or those that `flagged` says: `flagged: {attribute: score, min_score: 0.9}`.
+
+**What is said of bad files.** A file that is missing, cut, too short or too long, in another order, with another id,
+with a row that is no JSON or has no id, with a span beyond its text, with NaN or an infinite number fails its own shard
+alone, with the file, the row and the key; what was built from it before stays. Rows count from 0, lines from 1. A file
+that changes makes only its own shard stale: `file attributes/toxicity/web/a.jsonl.gz changed`. The plan notes files
+that are missing, and files that belong to no raw file.
 
 ## A tagger of your own
 
@@ -178,9 +247,12 @@ def _code(*words: str) -> str:
 
 def attributes_page() -> str:
     """Returns the page about attributes, with every built-in tagger."""
-    rows = [
-        f"| `{t.name}` | {t.gives} | {t.source} | {t.version} | {_code(t.extra)} | {_code(*t.files)} "
-        f"| {'differs' if t.dolma else ''} |"
-        for t in BUILT_IN.values()
-    ]
-    return INTRODUCTION + "\n".join(rows) + "\n"
+    return INTRODUCTION + "".join(map(_row, (*BUILT_IN.values(), *IN_BATCHES.values())))
+
+
+def _row(tagger: AnyTagger) -> str:
+    is_single = isinstance(tagger, Tagger)
+    options = tagger.files if is_single else tagger.options
+    differs = "differs" if is_single and tagger.dolma else ""
+    facts = (tagger.gives, tagger.source, tagger.version, _code(tagger.extra), _code(*options), differs)
+    return f"| `{tagger.name}` | {' | '.join(facts)} |\n"

@@ -13,24 +13,32 @@ from pydantic_core import PydanticUndefined
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.reading.profiles import PROFILES
 from corpus_assets.config.section import Bytes
+from corpus_assets.config.selection.attribute_files import AttributeFiles
 from docs.headings import link
 
 SIZE = get_args(Bytes)[1]
 UNITS = {"": 1, "KiB": 1 << 10, "MB": 10**6, "MiB": 1 << 20, "GB": 10**9, "GiB": 1 << 30, "TB": 10**12, "TiB": 1 << 40}
 _PARTS = "parts"
 INNER = {
-    "S3Access": "`sources[].s3`, `datasets[].input.s3` and `benchmarks[].s3`",
+    "S3Access": "`sources[].s3`, `attributes[].s3`, `datasets[].input.s3` and `benchmarks[].s3`",
     "S3Section": "`storage.s3`",
     "CacheSection": "`storage.cache`",
     "Csv": "`sources[].csv`, `datasets[].input.csv` and `benchmarks[].csv`",
+    "Html": "`sources[].html` and `datasets[].input.html`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
     "SpanReplacement": "`filter.span_replacement[]`",
     "HoldoutCount": "`holdout` as a count",
+    "Flagged": "`attributes[].flagged`",
     "TaggerOptions": "`attributes[].options.TAGGER`",
+    "Endpoint": "`attributes[].options.TAGGER.endpoint`",
+    "Examples": "`classifiers[].positive[]` and `classifiers[].negative[]`",
     "Ngrams": "`dedupers[].ngram`",
     "Bloom": "`dedupers[].bloom`",
     "Weights": "`datasets[].weights`",
+    "MixUnit": "`mix.units[]`",
+    "MixCopies": "`mix.copies`",
+    "MixOrder": "`mix.order` as a section",
     "AmberSet": "`datasets[].input[]` with `format: amber`",
     "Part": "`datasets[].parts.PART`",
     "Party": "`card.creators[]`, `card.publisher` and `card.representative`",
@@ -47,13 +55,15 @@ ABOUT = {
     "remove": "lists of documents that must not be in any output",
     "normalize": "Unicode form, or ftfy",
     "short_documents": "the shortest document that is kept",
-    "attributes": "taggers that look at every document",
+    "attributes": "taggers that look at every document, and attributes that others made",
+    "classifiers": "filters that are learned from examples",
     "benchmarks": "evaluation files that the corpus is searched for",
     "contamination": "what counts as a piece of a benchmark item",
     "dedupers": "repeated documents, paragraphs, n-grams and substrings to mark",
     "filter": "rules that keep, drop or change documents",
     "licences": "which licences are allowed",
     "card": "facts for the published papers",
+    "origins": "domains, hosts and years of the documents to train on",
     "streams": "files of filtered documents with their attributes",
     "minhash": "signatures of documents and their bands",
     "dedup": "which near-duplicates are removed",
@@ -245,8 +255,8 @@ def _one_of(field: FieldInfo) -> bool:
 def _branch(model: type[BaseModel]) -> str:
     """Returns in words what chooses a section where there may be several."""
     key = _chosen_by(model)
-    if key == _PARTS:
-        return f" with `{_PARTS}`"
+    if key == _PARTS or model is AttributeFiles:
+        return f" with `{key or 'location'}`"
     return f"{_where(model)} with `{key}: {get_args(model.model_fields[key].annotation)[0]}`" if key else ""
 
 

@@ -8,6 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from resources.documents.batch_tagger import Batch as Batch
+    from resources.documents.batch_tagger import BatchTagger as BatchTagger
+    from resources.documents.batch_tagger import Loading as Loading
     from resources.documents.row_rule import Discard as Discard
     from resources.documents.row_rule import Drop as Drop
     from resources.documents.row_rule import Replace as Replace
@@ -19,10 +22,12 @@ if TYPE_CHECKING:
     from resources.documents.tagger import Spans as Spans
     from resources.documents.tagger import Tagger as Tagger
     from resources.documents.tagger import Text as Text
+    from resources.endpoint.asking import Unanswered as Unanswered
     from resources.engine.interface import Engine as Engine
     from resources.errors import BadFileError as BadFileError
     from resources.errors import ConfigError as ConfigError
     from resources.errors import CorpusError as CorpusError
+    from resources.errors import EndpointError as EndpointError
     from resources.errors import LedgerError as LedgerError
     from resources.errors import StorageError as StorageError
     from resources.formats.attributes import AttributeRow as AttributeRow

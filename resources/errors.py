@@ -132,6 +132,20 @@ class EngineError(CorpusError):
     """The engine cannot do its work: a machine of a cluster is unfit for it."""
 
 
+class EndpointError(CorpusError):
+    """An endpoint that a tagger asks is not there, refuses, is too slow, or answers something else than was asked.
+
+    where: its address and model. reason: the problem in a few words that are equal for equal problems, for counts.
+    """
+
+    def __init__(self, where: str, problem: str, reason: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where, self.problem, self.reason = where, problem, reason
+
+    def __reduce__(self) -> tuple[type["EndpointError"], tuple[str, str, str]]:
+        return (type(self), (self.where, self.problem, self.reason))
+
+
 class JobTimeoutError(BaseException):
     """A job took longer than allowed. Not an `Exception`, so that no handler of a stage takes it for a bad row."""
 

@@ -22,6 +22,7 @@ OF_ALL_STAGES = (
 FROM_NEIGHBOURS = {
     "export": (
         "corpus_assets.mix.shuffle",
+        "corpus_assets.mix.units.dimensions",
         "corpus_assets.packing.bins",
         "corpus_assets.token_files.",
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "losses", "sampling")),
@@ -46,7 +47,7 @@ FROM_NEIGHBOURS = {
     ),
     "tokenize": ("corpus_assets.packing.",),
     "raw": ("corpus_assets.token_files.registry",),
-    "mix": ("corpus_assets.licences.documents",),
+    "mix": ("corpus_assets.licences.documents", "corpus_assets.filter."),
     "card": ("corpus_assets.licences.",),
     "streams": ("corpus_assets.filter.", "corpus_assets.raw.readers"),
     "normalize": tuple(
@@ -68,7 +69,24 @@ FROM_NEIGHBOURS = {
         *(f"corpus_assets.raw.{name}" for name in ("assets", "bad_rows", "reasons", "rows.json_values", "takedown")),
         *(f"corpus_assets.normalize.{name}" for name in ("reading", "text")),
     ),
+    "attributes": (
+        "corpus_assets.normalize.compiled",
+        "corpus_assets.normalize.reading",
+        *(
+            f"corpus_assets.raw.{name}"
+            for name in ("bad_rows", "formats.names", "losses", "readers", "rows.faults", "rows.rules")
+        ),
+    ),
+    "origins": (
+        "corpus_assets.export.encoding",
+        "corpus_assets.takedown.keys",
+        *(
+            f"corpus_assets.tokenize.{name}"
+            for name in ("encode.attempts", "encode.backends", "tokenizer", "tokenizers.protocol")
+        ),
+    ),
     "report": ("corpus_assets.html.",),
+    "classifiers": ("corpus_assets.attributes.fasttext_layout",),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
 MOST_FILES = 15

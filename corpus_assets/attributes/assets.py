@@ -1,80 +1,40 @@
 """Stages of attributes: one per entry of `attributes`, whose taggers run together over every document of a shard."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from typing_extensions import override
 
+from corpus_assets import dataset_names as names
+from corpus_assets.attributes.batches import tagged
 from corpus_assets.attributes.compiled import of_taggers
-from corpus_assets.attributes.registry import named_tagger
-from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, key_part
+from corpus_assets.attributes.entries import Entry, files_of, require_options
+from corpus_assets.attributes.registry import AnyTagger, named_tagger
 from corpus_assets.attributes.wheels import wheel_version
+from resources.documents.batch_tagger import BatchTagger
 from resources.documents.looked_for import LookedFor, absent_names, numbers_of
 from resources.documents.score_histograms import ScoreHistograms
-from resources.documents.tagger import Load, Tagger
-from resources.errors import BadFileError, ConfigError
+from resources.documents.tagger import Tagger
+from resources.endpoint.client import require_key
 from resources.formats.documents import Document
-from resources.outside.agreed import MisreadError
-from resources.outside_files import OutsideFile, outside_digest, require_digest
+from resources.outside_files import outside_digest
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
-_READINGS = 4
-
-Files = Mapping[str, Mapping[str, Sequence[str]]]
-"""Paths by tagger and option."""
+UNANSWERED: Final = "unanswered"
+"""Statistic: documents for which an endpoint had no usable answer, by tagger and reason."""
 
 ATTRIBUTE_COLUMNS = {
     "id": "string: of the document in the same row",
     "attributes": "json: name of each attribute to its spans, [start, end, value] in code points",
     "source": "string: of the document",
 }
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A configured entry for its stage, with taggers in the order of their names.
-
-    place: its key in corpus.yaml, for messages.
-    """
-
-    name: str
-    place: str
-    taggers: tuple[Tagger, ...]
-    compat: str | None
-
-    def functions(self, files: Files, digests: Mapping[str, str]) -> list[Named]:
-        """Returns the taggers' functions, and the keys that they fill.
-
-        files: the files of each tagger by option. digests: the digest of each, by the recipe's key.
-        """
-        return [self._named(tagger, files.get(tagger.name, {}), digests) for tagger in self.taggers]
-
-    def _named(self, tagger: Tagger, files: Mapping[str, Sequence[str]], digests: Mapping[str, str]) -> Named:
-        loaders, held = tagger.loaders(self.compat), {}
-        for option, paths in files.items():
-            digest = digests[f"attributes.{self.name}.{option}.{tagger.name}"]
-            held[option] = loaded(loaders[option], self.option_key(tagger, option), paths, digest)
-        function = tagger.function(self.compat)
-        prefix = f"{key_part(self.name)}__{key_part(tagger.name)}__"
-        unread = sum(getattr(value, "unread_lines", 0) for value in held.values())
-        return Named(tagger.name, prefix, partial(function, **held) if held else function, unread)
-
-    @property
-    def reads(self) -> dict[str, list[str]]:
-        """Keys of the metadata that its taggers read, as `metadata.KEY`, by the place in corpus.yaml."""
-        reading = {f"{self.place}.taggers: {tagger.name} reads": tagger.reads for tagger in self.taggers}
-        return {place: [f"metadata.{key}" for key in keys] for place, keys in reading.items() if keys}
-
-    def option_key(self, tagger: Tagger, option: str) -> str:
-        """Returns the place of a tagger's option in corpus.yaml."""
-        return f"{self.place}.options.{tagger.name}.{option}"
 
 
 def names_of_metadata(document: Document) -> list[str]:
@@ -88,15 +48,13 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 def attributes(task: Task, entry: Entry) -> None:
     """Runs taggers over a shard's documents; writes one row of attributes for each."""
-    functions = entry.functions(task.run_options, task.parameters)
+    functions = entry.functions(task.run_options, task.parameters, task.input)
+    together = entry.together(task.run_options, task.parameters)
     looked_for = LookedFor("documents", entry.reads)
     scores = ScoreHistograms()
+    documents = task.input("normalized_documents").documents()
     with task.attributes(entry.name) as out:
-        for row, document in enumerate(task.input("normalized_documents").documents()):
-            try:
-                found = attributes_of(document, functions)
-            except TaggerError as error:
-                raise BadFileError(f"{task.shard.label} (document {row}, id {document.id!r})", str(error)) from error
+        for document, found in tagged(documents, functions, together, task.shard.label):
             out.add(document, found)
             scores.add(found)
             if looked_for.wants_any:
@@ -107,49 +65,20 @@ def attributes(task: Task, entry: Entry) -> None:
         task.count(scores_without_histogram=scores.uncounted)
     if unread := {named.name: named.unread_lines for named in functions if named.unread_lines}:
         task.count(unread_lines_of_lists=unread)
-
-
-_LOADED: dict[tuple[str, str], Any] = {}
-
-
-def loaded(load: Load, option: str, paths: Sequence[str], digest: str) -> Any:
-    """Returns the loaded content of files; a worker reads them once for all taggers with the same reader.
-
-    Raises `CorpusError` if they changed since the plan, and `MisreadError` if they are repeatedly misread. option: the
-    configuration key that names them. digest: of their content.
-    """
-    require_digest(option, paths, digest)
-    known = (_known_as(load), digest)
-    if known not in _LOADED:
-        found = _load(load, option, paths, digest)
-        require_digest(option, paths, digest)
-        _LOADED[known] = found
-    return _LOADED[known]
-
-
-def _load(load: Load, option: str, paths: Sequence[str], digest: str) -> Any:
-    for _ in range(_READINGS - 1):
-        with suppress(MisreadError):
-            return load([OutsideFile(path) for path in paths])
-        require_digest(option, paths, digest)
-    return load([OutsideFile(path) for path in paths])
-
-
-def _known_as(value: Any) -> str:
-    """Returns a name of a function that is equal for its copies, since every job brings one."""
-    if isinstance(value, partial):
-        return f"{_known_as(value.func)} {[(key, _known_as(given)) for key, given in sorted(value.keywords.items())]}"
-    return f"{value.__module__}.{value.__qualname__}" if callable(value) else repr(value)
+    if unanswered := {one.name: one.unanswered for one in together if one.unanswered}:
+        task.count(**{UNANSWERED: unanswered})
 
 
 def asset_name(entry: str) -> str:
     """Returns the asset of an entry of `attributes`."""
-    return f"{entry}_attributes"
+    return names.attributes(entry)
 
 
-def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, Tagger]) -> Iterator[Stage]:
-    """Yields the stage of each entry. known: all taggers by name."""
+def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, AnyTagger]) -> Iterator[Stage]:
+    """Yields the stage of each entry that has taggers. known: all taggers by name."""
     for place, values in enumerate(entries):
+        if "taggers" not in values:
+            continue
         names, key = sorted(values["taggers"]), f"attributes.{place}"
         entry = Entry(
             values["name"],
@@ -157,22 +86,8 @@ def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, T
             tuple(named_tagger(name, known, f"{key}.taggers") for name in names),
             values["compat"],
         )
-        _require_options(entry, values["options"])
+        require_options(entry, values["options"])
         yield _stage(entry)
-
-
-def _require_options(entry: Entry, options: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raises `ConfigError` for an option that a tagger lacks, or does not have."""
-    for tagger in entry.taggers:
-        given = [option for option, value in options.get(tagger.name, {}).items() if value is not None]
-        if unknown := [option for option in given if option not in tagger.files]:
-            valid = ", ".join(tagger.files) or "none; leave it out"
-            raise ConfigError(
-                f"{entry.option_key(tagger, unknown[0])}: {tagger.name} has no such option; valid: {valid}"
-            )
-        if missing := [option for option in tagger.files if option not in given]:
-            key = entry.option_key(tagger, missing[0])
-            raise ConfigError(f"{key}: missing, but {tagger.name} needs it: the path of a local file")
 
 
 @dataclass(frozen=True)
@@ -187,33 +102,56 @@ class EntryHooks(Hooks):
 
         `ConfigError` names a library that is not installed, or a file that cannot be read.
         """
-        entry, key, files = self.entry, f"attributes.{self.entry.name}", self.run_options(settings)
+        entry, key, options = self.entry, f"attributes.{self.entry.name}", self.run_options(settings)
         found: dict[str, Any] = {
-            f"{key}.taggers.{tagger.name}": tagger.version_of(entry.compat) for tagger in entry.taggers
+            f"{key}.taggers.{tagger.name}": tagger.version_of(entry.compat)
+            if isinstance(tagger, Tagger)
+            else tagger.version
+            for tagger in entry.taggers
         }
         for tagger in entry.taggers:
-            what = f"{entry.place}.taggers: {tagger.name}"
+            what, given = f"{entry.place}.taggers: {tagger.name}", options.get(tagger.name, {})
             found |= {f"{key}.wheels.{wheel}": wheel_version(wheel, tagger.extra, what) for wheel in tagger.wheels}
-            for option, paths in files.get(tagger.name, {}).items():
-                found[f"{key}.{option}.{tagger.name}"] = outside_digest(entry.option_key(tagger, option), paths)
+            for option, paths in files_of(given).items():
+                found[entry.recipe_key(tagger, option)] = outside_digest(entry.option_key(tagger, option), paths)
+            if isinstance(tagger, BatchTagger):
+                found |= entry.settings_of(tagger, given)
         return {**found, f"{key}.compat": entry.compat}
 
     @override
+    def check_before(self, settings: Values) -> None:
+        for name, given in self.run_options(settings).items():
+            variable = (given.get("endpoint") or {}).get("key_variable")
+            require_key(variable, f"{self.entry.place}.options.{name}.endpoint.key_variable")
+
+    @override
     def run_options(self, settings: Values) -> Values:
-        """Returns the paths of the files that its taggers read, by tagger and option."""
+        """Returns the options of its taggers, by tagger: paths of files, and values of taggers in batches."""
         (values,) = (values for values in settings["attributes"] if values["name"] == self.entry.name)
-        return {
-            name: {option: paths if isinstance(paths, list) else [paths] for option, paths in options.items() if paths}
-            for name, options in values["options"].items()
-        }
+        options: Values = values["options"]
+        return options
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:
-        return of_taggers((tagger.name for tagger in self.entry.taggers), self.entry.compat)
+        taggers = self.entry.taggers
+        own = (kernel for tagger in taggers if isinstance(tagger, Tagger) for kernel in tagger.kernels)
+        return (*of_taggers((tagger.name for tagger in taggers), self.entry.compat), *own)
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
-        return absent_names(partitions, settings)
+        yield from absent_names(partitions, settings)
+        yield from _unanswered(partitions, self.entry.name)
+
+
+def _unanswered(partitions: Sequence[Partition], entry: str) -> Iterator[str]:
+    """Yields a sentence for each tagger whose endpoint gave some documents no score."""
+    found: dict[str, Counter[str]] = {}
+    for partition in partitions:
+        for name, reasons in partition.record.statistics.get(UNANSWERED, {}).items():
+            found.setdefault(name, Counter()).update(reasons)
+    for name, counts in found.items():
+        words = ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
+        yield f"attributes of {entry}: {name} has no score for {counts.total():,} documents: {words}"
 
 
 def _stage(entry: Entry) -> Stage:
@@ -227,7 +165,7 @@ def _stage(entry: Entry) -> Stage:
         compute=partial(attributes, entry=entry),
         code_version="1",
         io="documents",
-        inputs=(same("normalized_documents"),),
+        inputs=(same("normalized_documents"), *map(same, entry.assets)),
         hooks=EntryHooks(entry),
         columns=ATTRIBUTE_COLUMNS,
         kinds=("jsonl", "dolma"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from corpus_assets.attributes.taggers.c4 import TAGGERS as C4
+from corpus_assets.attributes.taggers.endpoint import TAGGERS as ENDPOINT
 from corpus_assets.attributes.taggers.fasttext import TAGGERS as FASTTEXT
 from corpus_assets.attributes.taggers.gopher import TAGGERS as GOPHER
 from corpus_assets.attributes.taggers.languages import TAGGERS as LANGUAGES
@@ -20,6 +21,7 @@ from corpus_assets.attributes.taggers.source_code.starcoder import TAGGERS as ST
 from corpus_assets.attributes.taggers.tokens import TAGGERS as TOKENS
 from corpus_assets.attributes.taggers.uniseg import TAGGERS as UNISEG
 from corpus_assets.attributes.taggers.urls import TAGGERS as URLS
+from resources.documents.batch_tagger import BatchTagger
 from resources.documents.tagger import Tagger
 from resources.errors import ConfigError
 from resources.stage.graph import did_you_mean
@@ -49,9 +51,13 @@ BUILT_IN: Mapping[str, Tagger] = {
 }
 
 
-def known_taggers(own: Iterable[Tagger]) -> dict[str, Tagger]:
+IN_BATCHES: Mapping[str, BatchTagger] = {tagger.name: tagger for tagger in ENDPOINT}
+AnyTagger = Tagger | BatchTagger
+
+
+def known_taggers(own: Iterable[AnyTagger]) -> dict[str, AnyTagger]:
     """Returns all taggers by name: the built-in ones and the user's own; `ConfigError` if two have one name."""
-    known = dict(BUILT_IN)
+    known: dict[str, AnyTagger] = {**BUILT_IN, **IN_BATCHES}
     for tagger in own:
         if tagger.name in known:
             raise ConfigError(f"taggers: two taggers are named {tagger.name!r}; give one another name")
@@ -59,7 +65,7 @@ def known_taggers(own: Iterable[Tagger]) -> dict[str, Tagger]:
     return known
 
 
-def named_tagger(name: str, known: Mapping[str, Tagger], key: str) -> Tagger:
+def named_tagger(name: str, known: Mapping[str, AnyTagger], key: str) -> AnyTagger:
     """Returns a tagger by its name; `ConfigError` names the configuration key, and the nearest known name."""
     if name not in known:
         near = did_you_mean(name, known)

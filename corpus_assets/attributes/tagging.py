@@ -46,24 +46,25 @@ def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, Seq
     found: dict[str, Sequence[Span]] = {}
     for tagger in taggers:
         try:
-            found |= _keyed(tagger.prefix, tagger.tag(text))
+            found |= keyed(tagger.prefix, tagger.tag(text))
         except Exception as error:
             words = str(error) if isinstance(error, TaggerError) else f"{type(error).__name__}: {error}"
             raise TaggerError(f"{tagger.name}: {words}") from error
     return found
 
 
-def _keyed(prefix: str, spans: Spans) -> dict[str, Sequence[Span]]:
-    return {_key(prefix, kind): _all_rounded(found) for kind, found in spans.items() if found}
+def keyed(prefix: str, spans: Spans, digits: int = DIGITS) -> dict[str, Sequence[Span]]:
+    """Returns spans by attribute key, with rounded scores; `TaggerError` for a score that is no finite number."""
+    return {_key(prefix, kind): _all_rounded(found, digits) for kind, found in spans.items() if found}
 
 
-def _all_rounded(spans: Sequence[Span]) -> Sequence[Span]:
+def _all_rounded(spans: Sequence[Span], digits: int) -> Sequence[Span]:
     if type(spans) is Counts:
         return spans
     if len(spans) == 1:
         ((start, end, score),) = spans
-        return [(start, end, _rounded(score, start, end))]
-    return [(start, end, _rounded(score, start, end)) for start, end, score in spans]
+        return [(start, end, _rounded(score, start, end, digits))]
+    return [(start, end, _rounded(score, start, end, digits)) for start, end, score in spans]
 
 
 @lru_cache(maxsize=4096)
@@ -71,10 +72,10 @@ def _key(prefix: str, kind: str) -> str:
     return prefix + key_part(kind)
 
 
-def _rounded(score: float, start: int, end: int) -> float:
+def _rounded(score: float, start: int, end: int, digits: int) -> float:
     score = float(score)
     if score.is_integer():  # Most scores are counts.
         return score
     if not math.isfinite(score):
         raise TaggerError(f"score {score} of {start} to {end}; valid: a finite number")
-    return round(score, DIGITS)
+    return round(score, digits)

@@ -72,8 +72,8 @@ def _section(place: Place, draft: Draft, name: str, location_of: Any) -> Section
     table = {"delimiter": options.delimiter, "columns": options.columns and list(options.columns)}
     if given := {key: value for key, value in table.items() if value}:
         values["csv"] = given
-    if options.extractor:
-        values["extractor"] = options.extractor
+    if options.extractors:
+        (values["extractor"],) = options.extractors
     values |= _keys(reading)
     for key, value, reason in (*_ids(draft), *_bad(draft)):
         values[key] = value

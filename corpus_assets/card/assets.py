@@ -7,7 +7,7 @@ from typing import Any
 from typing_extensions import override
 
 from corpus_assets import dataset_names as names
-from corpus_assets.card.counting import CARD, GRAPH, PASS_1, SPLITS, STEPS, facts_of
+from corpus_assets.card.counting import CARD, GRAPH, ORIGINS, PASS_1, SPLITS, STEPS, facts_of
 from corpus_assets.card.croissant import croissant
 from corpus_assets.card.dataset_card import dataset_card
 from corpus_assets.card.facts import Written
@@ -116,7 +116,7 @@ def _graph(settings: Values, known: set[str]) -> dict[str, Any]:
     of_parts = [entry["name"] for entry in settings["datasets"] if has_parts(entry) and _reads_train(entry, of_train)]
     trains = [_counted(name, known) for name in (*of_train, *of_parts)]
     tokenizer = names.SHARED_TOKENIZER if names.SHARED_TOKENIZER in known else ""
-    read = [PASS_1, *SPLITS, *trains, *(one["tokens"] for one in datasets), *_of_files(files), tokenizer]
+    read = [PASS_1, *SPLITS, *trains, *(one["tokens"] for one in datasets), *_of_files(files), tokenizer, ORIGINS]
     return {
         "name": settings["name"],
         "is_sample": settings["sample"] is not None,

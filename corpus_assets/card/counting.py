@@ -6,7 +6,7 @@ from dataclasses import replace
 from posixpath import commonpath, commonprefix
 from typing import Any
 
-from corpus_assets.card.facts import Facts, FileFacts, SourceFacts
+from corpus_assets.card.facts import Domains, Facts, FileFacts, SourceFacts
 from corpus_assets.licences.documents import NONE
 from corpus_assets.licences.names import folded
 from resources.hashing import content_digest
@@ -16,6 +16,7 @@ from resources.version import VERSION
 
 SPLITS = {"decontaminated_train": "train", "validation": "validation", "test": "test"}
 PASS_1 = "mixed_pass1"
+ORIGINS, ORIGINS_FOUND = "origins", "origins.json"
 CARD, GRAPH, STEPS = "card", "card.graph", "card.steps"
 
 
@@ -45,14 +46,14 @@ def _card(task: Task) -> dict[str, Any]:
 
 def _sources(task: Task) -> Iterator[SourceFacts]:
     used, tokens = _used(task), _tokens(task)
-    licences = _licences(task)
+    licences, domains = _licences(task), _domains(task)
     for source in task[GRAPH]["sources"]:
         name, text_bytes = source["name"], used[source["name"]]["text_bytes"]
         stated = licences.get(name) or {folded(source["licence"] or "") or NONE: 1}
         total = sum(stated.values())
         shared = {licence: text_bytes * part // total for licence, part in stated.items()} if total else {}
         counted = tokens.get(name, 0) if tokens else None
-        yield SourceFacts(name, used[name]["documents"], text_bytes, counted, shared)
+        yield SourceFacts(name, used[name]["documents"], text_bytes, counted, shared, domains.get(name))
     for files in task[GRAPH]["files"]:
         made = [one.record.statistics for one in task.inputs(files["examples"])]
         size = sum(one.get("text_bytes", 0) for one in made)
@@ -106,6 +107,22 @@ def _licences(task: Task) -> dict[str, Counter[str]]:
         for licence, numbers in (one.record.statistics.get("licences") or {}).items():
             found.setdefault(_source_of(one), Counter())[licence] += numbers["text_bytes"]
     return {source: Counter(dict(count.most_common())) for source, count in found.items()}
+
+
+def _domains(task: Task) -> dict[str, Domains]:
+    """Returns the domains of each source, if they are counted."""
+    if not task.reads(ORIGINS):
+        return {}
+    found = task.input(ORIGINS).json(ORIGINS_FOUND)
+    measure = "tokens" if found["tokens"] else "text_bytes"
+    return {name: _domains_of(held, measure) for name, held in found["sources"].items()}
+
+
+def _domains_of(held: Mapping[str, Any], measure: str) -> Domains:
+    whole, documents = held[measure] or 1, held["documents"] or 1
+    largest = {one["name"]: one[measure] / whole for one in held["domains"]["largest"]}
+    without = held["without_url"]["documents"] / documents
+    return Domains(largest, held["domains"]["different"], without, "tokens" if measure == "tokens" else "text")
 
 
 def _source_of(partition: Partition) -> str:

@@ -55,9 +55,11 @@ def _filtered(settings: Values) -> Iterator[str]:
     allowed = settings["licences"]["allow"]
     if allowed is not None:
         yield f"Documents were held back unless their licence is among: {', '.join(allowed)}."
-    taggers = [name for entry in settings["attributes"] for name in entry["taggers"]]
+    taggers = [name for entry in settings["attributes"] for name in entry.get("taggers", ())]
     if taggers:
         yield f"Documents were described by the taggers {', '.join(taggers)}."
+    if given := [entry["name"] for entry in settings["attributes"] if "location" in entry]:
+        yield f"Attributes of documents that others had made were added: {', '.join(given)}."
     if settings["filter"]:
         rules = settings["filter"].get("rules") or {}
         named = f": {', '.join(map(str, rules))}" if isinstance(rules, Mapping) and rules else ""

@@ -4,7 +4,8 @@ Template: annex of the Commission's explanatory notice (C(2025) 8311, three sect
 only a person can say comes from `card`, or is marked.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from corpus_assets.card.facts import Facts, SourceFacts, Written
 from corpus_assets.numbers import count, share, size
@@ -19,6 +20,8 @@ _KINDS = (
     ("2.6", "Other sources of data", ("other",)),
 )
 _BILLION = 10**9
+_TENTH = 10
+"""The template asks for the tenth of the domain names with most content, at most a thousand of small companies."""
 
 
 def training_summary(facts: Facts, said: Written) -> str:
@@ -99,8 +102,19 @@ def _described(facts: Facts, said: Written, sources: Sequence[SourceFacts]) -> I
         if given.get("origin") == "crawled":
             crawler = given.get("crawler") or said.lacks(f"sources.{source.name}.crawler", "crawler and its behaviour")
             yield f"  - Crawler: {crawler}"
-            domains = ", ".join(given.get("domains") or ()) or said.lacks(f"sources.{source.name}.domains", "domains")
-            yield f"  - Most relevant domain names: {domains}"
+            yield f"  - Most relevant domain names: {_domains(source, given, said)}"
+
+
+def _domains(source: SourceFacts, given: Mapping[str, Any], said: Written) -> str:
+    """Returns the domains of a source: the tenth of them with most text, if they are counted, else those given."""
+    found = source.domains
+    if found is None or not found.different:
+        return ", ".join(given.get("domains") or ()) or said.lacks(f"sources.{source.name}.domains", "domains")
+    listed = list(found.largest.items())[: -(-found.different // _TENTH)]
+    named = ", ".join(f"{name} ({share(part)})" for name, part in listed)
+    whole = f"{len(listed):,} of {found.different:,} domains, {share(sum(part for _, part in listed))} of the "
+    unknown = f"; {share(found.without_url)} of its documents name no URL" if found.without_url else ""
+    return f"{named}. Counted: {whole}{found.measure} to train on, most first{unknown}"
 
 
 def _processing(facts: Facts, said: Written) -> Iterator[str]:

@@ -186,10 +186,19 @@ def config(
     run(config, changes or [], changed=changed, as_json=as_json)
 
 
-for question in (questions.show, questions.packing, questions.trace, questions.why, questions.diff, questions.tokens):
+for question in (
+    questions.show,
+    questions.classifier,
+    questions.packing,
+    questions.trace,
+    questions.why,
+    questions.diff,
+    questions.tokens,
+):
     app.command()(question)
 app.command()(questions.sql)
 app.command("check-windows")(questions.check_windows)
+app.command()(questions.weights)
 app.command("megatron-cache")(megatron_cache)
 
 

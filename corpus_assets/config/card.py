@@ -49,7 +49,9 @@ class SourceCard(Section):
     url: Url | None = Field(None, description="where it can be found")
     collected: Text | None = Field(None, description="when it was collected, such as `2023-01 to 2024-06`")
     crawler: Text | None = Field(None, description="name of the crawler, and how it respects robots.txt and the like")
-    domains: list[Text] = Field(default=[], description="the most relevant domain names of crawled text")
+    domains: list[Text] = Field(
+        default=[], description="the most relevant domain names of crawled text, where `origins` does not count them"
+    )
 
 
 class Card(Section):

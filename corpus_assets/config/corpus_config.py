@@ -15,13 +15,16 @@ from corpus_assets.config.naming import MODULE
 from corpus_assets.config.notices import Notice
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
-from corpus_assets.config.sections import EngineSection, Mix, Normalize, ShortDocuments, Source, Split
-from corpus_assets.config.selection.attributes import Attributes
+from corpus_assets.config.sections import EngineSection, Normalize, ShortDocuments, Source, Split
+from corpus_assets.config.selection.attribute_files import AttributeEntry, AttributeFiles
+from corpus_assets.config.selection.classifiers import Classifier
 from corpus_assets.config.selection.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.selection.dedup import Dedup, MinHash
 from corpus_assets.config.selection.dedupers import AnyDeduper, Deduper
 from corpus_assets.config.selection.filter import Filter
 from corpus_assets.config.selection.licences import Licences
+from corpus_assets.config.selection.mixing import Mix
+from corpus_assets.config.selection.origins import Origins
 from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.selection.streams import Stream
 from corpus_assets.config.selection.takedown import Remove
@@ -53,9 +56,14 @@ class CorpusConfig(Section):
         description="write an index of all texts, an eighth of their size, with which the viewer and programs find a "
         "phrase without reading them (docs/viewer.md)",
     )
-    attributes: list[Attributes] = Field(default=[], description="taggers to run over every document")
+    attributes: list[AttributeEntry] = Field(
+        default=[], description="taggers to run over every document, and attributes that somebody else made"
+    )
     taggers: Annotated[list[str], MODULE] = Field(
         default=[], description="modules with taggers of your own (docs/attributes.md)"
+    )
+    classifiers: list[Classifier] = Field(
+        default=[], description="filters that are learned from examples (docs/learned-filters.md)"
     )
     benchmarks: list[Benchmark] = Field(
         default=[], description="evaluation files to look for in every document (docs/contamination.md)"
@@ -73,6 +81,9 @@ class CorpusConfig(Section):
     licences: Licences = Licences()
     card: Card | None = Field(
         None, description="facts about the corpus that only people can state; with it, papers are written"
+    )
+    origins: Origins | None = Field(
+        None, description="count the domains, hosts and years of the documents to train on; by default not"
     )
     streams: list[Stream] = Field(
         default=[],
@@ -165,6 +176,15 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _beside_known_sources(self) -> "CorpusConfig":
+        names = [source.name for source in self.sources]
+        for place, entry in enumerate(self.attributes):
+            named = (entry.of_sources() if isinstance(entry, AttributeFiles) else None) or []
+            if unknown := sorted(set(named) - set(names)):
+                raise ValueError(f"attributes.{place}: no source named {unknown[0]!r}; valid: {', '.join(names)}")
+        return self
+
+    @model_validator(mode="after")
     def _against_known_sources(self) -> "CorpusConfig":
         names = [source.name for source in self.sources]
         for place, entry in enumerate(self.dedupers):
@@ -174,6 +194,24 @@ class CorpusConfig(Section):
                     raise ValueError(
                         f"dedupers.{place}.{key}: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _examples_of_known_sources(self) -> "CorpusConfig":
+        names, known = [source.name for source in self.sources], dict[str, str]()
+        for place, entry in enumerate(self.classifiers):
+            if not names:
+                raise ValueError("classifiers: there are no sources whose documents they could judge; give a source")
+            if other := known.get(entry.prefix):
+                raise ValueError(f"classifiers: {other!r} and {entry.name!r} have the same keys; names must differ")
+            known[entry.prefix] = entry.name
+            for label, examples in entry.classes.items():
+                for number, one in enumerate(examples):
+                    if one.source is not None and one.source not in names:
+                        raise ValueError(
+                            f"classifiers.{place}.{label}.{number}: no source named {one.source!r}; valid: "
+                            f"{', '.join(names)}, or a path with a `/`, or that ends in .jsonl"
+                        )
         return self
 
     @model_validator(mode="after")
@@ -218,8 +256,15 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _something_to_count(self) -> "CorpusConfig":
+        if self.origins and not self.sources:
+            raise ValueError("origins: there are no sources whose documents could be counted; give a source")
+        return self
+
+    @model_validator(mode="after")
     def _known_weights(self) -> "CorpusConfig":
         names, before = [source.name for source in self.sources], list[str]()
+        by_source = self.mix.units == "source"
         for place, dataset in enumerate(self.datasets):
             weights = getattr(dataset, "weights", None)
             if weights is None or not isinstance(dataset.input, str) or isinstance(dataset, MixedDataset):
@@ -228,7 +273,8 @@ class CorpusConfig(Section):
                 valid = f"a dataset with weights that stands before: {', '.join(before) or 'none'}"
                 raise ValueError(f"datasets.{place}.weights.after: received {weights.after!r}; valid: {valid}")
             before.append(dataset.name)
-            if unknown := sorted({name for name, share in weights.given().items() if share} - set(names)):
+            unknown = sorted({name for name, share in weights.given().items() if share} - set(names))
+            if by_source and unknown:
                 raise ValueError(
                     f"datasets.{place}.weights: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
                 )

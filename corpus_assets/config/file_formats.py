@@ -1,8 +1,9 @@
 """Options for reading the raw files of sources and datasets: formats, CSV, text of web pages."""
 
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.naming import METADATA_KEY
 from corpus_assets.config.section import Bytes, Section
@@ -31,9 +32,39 @@ Format = Literal[
     "warc.wet.gz",
     "warc.wet.zst",
 ]
+LIBRARIES: Final = ("combined", "trafilatura", "resiliparse")
+"""Extractors of HTML that the project calls, the best first."""
+
+
+def _how_many(value: Any) -> str:
+    return "many" if isinstance(value, list) else "one"
+
+
+def _extractor(value: str) -> str:
+    if value in LIBRARIES or re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", value):
+        return value
+    raise ValueError(f"received {value!r}; valid: {', '.join(LIBRARIES)}, or module:function of your own")
+
+
+def _given_once(value: list[str]) -> list[str]:
+    if len(set(value)) < len(value):
+        raise ValueError(f"received {', '.join(value)}; valid: each extractor once")
+    return value
+
+
+_OneExtractor = Annotated[str, AfterValidator(_extractor)]
+_Extractors = Annotated[
+    Annotated[_OneExtractor, Tag("one")]
+    | Annotated[list[_OneExtractor], Field(min_length=1), AfterValidator(_given_once), Tag("many")],
+    Discriminator(_how_many),
+]
 Extractor = Annotated[
-    Literal["resiliparse", "trafilatura"] | None,
-    Field(description="library that extracts the main text of HTML in WARC files (docs/inputs.md)"),
+    _Extractors | None,
+    Field(
+        description="what extracts the main text of HTML in WARC files: `combined`, `trafilatura`, `resiliparse`, "
+        "`module:function` of your own, or a list of these, of which the next one is asked where one finds too little "
+        "(docs/web-text.md)"
+    ),
 ]
 
 LargestWindow = Annotated[
@@ -49,10 +80,6 @@ LargestWindow = Annotated[
 DEFAULT_WINDOW = 1 << 27
 
 Key = Annotated[str, Field(min_length=1)]
-
-
-def _how_many(value: Any) -> str:
-    return "many" if isinstance(value, list) else "one"
 
 
 Keys = Annotated[
@@ -111,13 +138,32 @@ class Csv(Section):
         return self
 
 
-def given_options(csv: dict[str, Any], extractor: str | None) -> dict[str, Any]:
+class Html(Section):
+    """How the text of web pages is written."""
+
+    form: Literal["text", "markdown"] = Field(
+        "text",
+        description="`markdown`: with headings, lists, tables, code blocks and formulas (extra `web`)",
+    )
+    least: int = Field(
+        200,
+        ge=1,
+        description="of several extractors the next one is asked if one gives fewer characters than this; if all do, "
+        "the longest text is taken",
+    )
+
+
+def given_options(
+    csv: dict[str, Any], extractor: str | list[str] | None, html: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Returns the options that differ from the defaults; content depends on them.
 
     Defaults are left out, so that older recipes stay the same.
     """
     usual = Csv().model_dump()
     own = {f"csv.{key}": value for key, value in csv.items() if value != usual[key]}
+    of_pages = Html().model_dump()
+    own |= {f"html.{key}": value for key, value in (html or {}).items() if value != of_pages[key]}
     return own | ({"extractor": extractor} if extractor else {})
 
 

@@ -6,7 +6,9 @@ from typing import Any, TypeVar
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.config.section import Section, below, expanded
+from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import Attributes, TaggerOptions
+from corpus_assets.config.selection.classifiers import Classifier, Examples
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
 S = TypeVar("S")
@@ -25,7 +27,8 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         )
         for dataset in config.datasets
     ]
-    attributes = [_with_files(entry, folder) for entry in config.attributes]
+    attributes = [_described(entry, folder) for entry in config.attributes]
+    classifiers = [_with_examples(entry, folder) for entry in config.classifiers]
     benchmarks = [_absolute(benchmark, folder) for benchmark in config.benchmarks]
     tokenizer = _absolute(config.tokenizer, folder)
     storage = config.storage
@@ -38,11 +41,36 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         "sources": sources,
         "attributes": attributes,
         "benchmarks": benchmarks,
+        "classifiers": classifiers,
         "datasets": datasets,
         "tokenizer": tokenizer,
     }
+    if config.origins is not None and config.origins.suffix_list is not None:
+        path = str(folder / expanded(config.origins.suffix_list))
+        changed["origins"] = config.origins.model_copy(update={"suffix_list": path})
     changed |= {"tokenizer": tokenizer, "storage": storage, "remove": _absolute(config.remove, folder)}
     return config.model_copy(update=changed)
+
+
+def _described(entry: Attributes | AttributeFiles, folder: Path) -> Attributes | AttributeFiles:
+    """Returns an entry of `attributes` with the paths of its files resolved."""
+    if isinstance(entry, Attributes):
+        return _with_files(entry, folder)
+    if isinstance(entry.location, str):
+        return _absolute(entry, folder)
+    places = {name: below(folder, location) for name, location in entry.location.items()}
+    return entry.model_copy(update={"location": places})
+
+
+def _with_examples(entry: Classifier, folder: Path) -> Classifier:
+    def resolved(examples: list[Examples]) -> list[Examples]:
+        paths = ({"file": str(folder / expanded(one.file))} if one.file else {} for one in examples)
+        return [one.model_copy(update=path) for one, path in zip(examples, paths, strict=True)]
+
+    model = {"model": str(folder / expanded(entry.model))} if entry.model else {}
+    return entry.model_copy(
+        update={"positive": resolved(entry.positive), "negative": resolved(entry.negative), **model}
+    )
 
 
 def _with_files(entry: Attributes, folder: Path) -> Attributes:
@@ -52,15 +80,20 @@ def _with_files(entry: Attributes, folder: Path) -> Attributes:
 
 def _resolved(options: TaggerOptions, folder: Path) -> TaggerOptions:
     paths = {name: [str(folder / expanded(path)) for path in given] for name, given in options.given().items()}
-    return options.model_copy(update={name: found if name == "lists" else found[0] for name, found in paths.items()})
+    files = {name: found if name == "lists" else found[0] for name, found in paths.items()}
+    endpoint = options.endpoint
+    if endpoint and endpoint.answers:
+        endpoint = endpoint.model_copy(update={"answers": str(folder / expanded(endpoint.answers))})
+    return options.model_copy(update={**files, "endpoint": endpoint})
 
 
 def _weights(dataset: Section, folder: Path) -> dict[str, Any]:
     """Returns the weights of a dataset with the path of their file resolved, if they name one."""
     weights = getattr(dataset, "weights", None)
-    if weights is None or not isinstance(weights.shares, str):
+    if weights is None or weights.file is None:
         return {}
-    return {"weights": weights.model_copy(update={"shares": str(folder / expanded(weights.shares))})}
+    key, path = weights.file
+    return {"weights": weights.model_copy(update={key: str(folder / expanded(path))})}
 
 
 def _absolute(section: S, folder: Path) -> S:

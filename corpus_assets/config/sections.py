@@ -11,13 +11,14 @@ from corpus_assets.config.file_formats import (
     Csv,
     Extractor,
     Format,
+    Html,
     Keys,
     LargestWindow,
     MetadataKeys,
     TextSeparator,
     several,
 )
-from corpus_assets.config.naming import ATTRIBUTE, FILE, METADATA_KEY, ROW_KEY
+from corpus_assets.config.naming import FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
 from corpus_assets.config.text_fixes import TextFixes
@@ -87,6 +88,7 @@ class Source(Section):
     )
     csv: Csv = Csv()
     extractor: Extractor = None
+    html: Html = Html()
     text_key: Annotated[Keys, ROW_KEY] = Field(
         "text",
         description="key or column that holds the text; dots lead into objects, and the texts of a list of keys are "
@@ -175,30 +177,6 @@ class ShortDocuments(Section):
     """The short-document list."""
 
     threshold: int = Field(200, ge=0, description="documents with fewer cleaned characters are dropped from the mix")
-
-
-MOST_CHUNKS = 9_999
-
-
-class Mix(Section):
-    """Scattering the kept documents over chunks, and the order inside a chunk."""
-
-    chunks: int = Field(8, ge=1, le=MOST_CHUNKS, description="number of chunks; one chunk should fit `engine.memory`")
-    seed: int = Field(0, ge=0, lt=2**63, description="another seed gives other chunks and another order")
-    order: Literal["keyed", "slimpajama"] = Field(
-        "keyed",
-        description="`keyed`: by a hash of (seed, source, id, copy); `slimpajama`: its seeded list shuffle",
-    )
-    leave_out: Annotated[list[str], ATTRIBUTE] = Field(
-        default=["short_documents", "duplicates"],
-        description="attributes whose flagged documents are left out of the mix; may include assets of your own stages",
-    )
-
-    @model_validator(mode="after")
-    def _each_once(self) -> "Mix":
-        if len(set(self.leave_out)) < len(self.leave_out):
-            raise ValueError(f"leave_out: an attribute is named twice in {', '.join(self.leave_out)}")
-        return self
 
 
 class Split(Section):

@@ -10,7 +10,7 @@ from corpus_assets import dataset_names
 from corpus_assets.config.selection.contamination import Contamination
 from corpus_assets.contamination import compiled
 from corpus_assets.contamination.benchmark_hits import COUNTS, benchmark_hits, boilerplate_ngrams
-from corpus_assets.contamination.benchmark_ngrams import NGRAMS, SETS, benchmark_ngrams
+from corpus_assets.contamination.benchmark_ngrams import FEWEST, NGRAMS, SETS, benchmark_ngrams
 from corpus_assets.contamination.contamination_attributes import contamination_attributes
 from corpus_assets.contamination.folding import FOLDING
 from corpus_assets.contamination.report import contamination_report, report_notes
@@ -44,10 +44,12 @@ class IndexHooks(SearchedHooks):
         rules = Contamination.model_construct(None, **settings["contamination"])
         return {
             "contamination.words": rules.ngram,
-            "contamination.shortest_item": rules.shortest,
+            "contamination.shortest_item": rules.piece,
             "contamination.punctuation": rules.punctuation,
             "contamination.item_limit": rules.item_limit,
             "contamination.item_share": rules.item_share,
+            FEWEST: rules.fewest,
+            "contamination.numbers": rules.numbers,
             "folding": FOLDING,
             **super().derived_parameters(settings),
         }
@@ -80,6 +82,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     stage = partial(Stage, group=GROUP, code_version="1")
     yield stage(
         name="benchmark_ngrams",
+        code_version="2",  # N-grams of half a short item; very short ones as a whole; forms of small sets.
         unit_in="items",
         unit_out="items",
         description="Index of the n-grams of all benchmark items, in which documents look theirs up.",
@@ -115,6 +118,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
     )
     yield stage(
         name="boilerplate_ngrams",
+        code_version="2",  # Very short items have a limit of their own.
         unit_in="n-grams",
         unit_out="n-grams",
         description="N-grams of benchmark items that occur in so many documents that they do not count.",
@@ -122,7 +126,7 @@ def contamination_stages(benchmarks: Sequence[Mapping[str, Any]]) -> Iterator[St
         compute=boilerplate_ngrams,
         io="arrays",
         inputs=(every("benchmark_hits", segment=COUNTS), same("benchmark_ngrams", segment=NGRAMS)),
-        parameters=("contamination.document_limit",),
+        parameters=("contamination.document_limit", "contamination.short_item_documents"),
         columns={"ngram": "uint32: its row in benchmark_ngrams"},
         kinds=("numpy",),
     )

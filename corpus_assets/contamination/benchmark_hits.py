@@ -15,7 +15,7 @@ _BLOCK = 1 << 14
 def benchmark_hits(task: Task) -> None:
     """Writes every occurrence, document by document, and the number of documents in the shard with each n-gram."""
     index, rules = stored_index(task.input("benchmark_ngrams"))
-    searcher = Searcher(index, rules.words, rules.shortest, rules.punctuation)
+    searcher = Searcher(index, rules)
     documents_of = np.zeros(len(index.keys), dtype=np.uint32)
     path = f"contamination/hits/{task.shard.source}/{task.shard.name}"
     touched, row, text_bytes = 0, -1, 0
@@ -58,10 +58,13 @@ class _Block:
 
 def boilerplate_ngrams(task: Task) -> None:
     """Writes the numbers of n-grams that are in so many documents that they do not indicate a benchmark."""
-    total = np.zeros(task.input("benchmark_ngrams").file(".keys.npy").rows or 0, dtype=np.uint64)
+    index, rules = stored_index(task.input("benchmark_ngrams"))
+    total = np.zeros(len(index.keys), dtype=np.uint64)
     for shard in task.inputs("benchmark_hits"):
         counts = shard.array(".counts.npy")
         total[counts[:, 0]] += counts[:, 1]
-    muted = np.flatnonzero(total > task["contamination.document_limit"]).astype(np.uint32)
+    limit, limit_of_short = (task[f"contamination.{name}"] for name in ("document_limit", "short_item_documents"))
+    limits = np.where(index.lengths < rules.shortest, min(limit, limit_of_short or limit), limit)
+    muted = np.flatnonzero(total > limits).astype(np.uint32)
     task.save_array("contamination/boilerplate.npy", muted)
     task.count(rows_out=len(muted), ngrams_found=int(np.count_nonzero(total)), most_documents=int(total.max(initial=0)))

@@ -17,13 +17,16 @@ from resources.stage.task import Task
 NGRAMS = "ngrams"
 """Segment of the index that the search depends on; names and ids of items are not in it."""
 SETS = "names of benchmarks"
+FEWEST = "fewest words of an item"
+"""Parameter that follows from `contamination.short_item_documents`."""
 _PATH = "contamination/index"
 
 
 def rules_of(task: Task) -> Rules:
     """Returns the configured rules of n-grams."""
     keys = ("words", "shortest_item", "punctuation", "item_limit", "item_share")
-    return Rules(*(task[f"contamination.{key}"] for key in keys))
+    given = (task[f"contamination.{key}"] for key in keys)
+    return Rules(*given)._replace(fewest=task[FEWEST], numbers=task["contamination.numbers"])
 
 
 def benchmark_ngrams(task: Task) -> None:
@@ -32,7 +35,7 @@ def benchmark_ngrams(task: Task) -> None:
     rows: list[ItemRow] = []
     hashes: list[NDArray[np.uint64]] = []
     words = 0
-    for row, found in _items(task, rules.punctuation):
+    for row, found in _items(task, rules):
         rows.append(row)
         hashes.append(found)
         words += len(found)
@@ -54,14 +57,14 @@ def benchmark_ngrams(task: Task) -> None:
     task.count(template_ngrams=templates)
 
 
-def _items(task: Task, punctuation: str) -> Iterator[tuple[ItemRow, NDArray[np.uint64]]]:
+def _items(task: Task, rules: Rules) -> Iterator[tuple[ItemRow, NDArray[np.uint64]]]:
     """Yields every item and the hashes of its words, set by set."""
     for name in task[SETS]:
         number = 0
         for file in task.inputs(dataset_names.items(name)):
             for line in file.lines():
                 item = decode_example(line)
-                hashes, _, _ = word_hashes(item.text or "", punctuation)
+                hashes, _, _ = word_hashes(item.text or "", rules.punctuation, rules.numbers)
                 yield ItemRow(name, number, item.id, len(hashes)), hashes
                 number += 1
 

@@ -7,13 +7,22 @@ full-width and ligature forms are equal too.
 """
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import category, normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.contamination.kernels.kinds import ALONE, BREAK, IGNORED, KIND_SHIFT, LETTER, MARK, SEVERAL
+from corpus_assets.contamination.kernels.kinds import (
+    ALONE,
+    ANY_NUMBER,
+    BREAK,
+    IGNORED,
+    KIND_SHIFT,
+    LETTER,
+    MARK,
+    SEVERAL,
+)
 
 FOLDING = 1
 """Version of these rules: raise it in the commit that changes the definition of a word."""
@@ -54,8 +63,8 @@ _SEPARATOR = "\0"
 
 
 @cache
-def folding(punctuation: str) -> Folding:
-    """Returns the tables of all code points. punctuation: `removed` or `separates`.
+def folding(punctuation: str, numbers: str = "compared") -> Folding:
+    """Returns the tables of all code points. punctuation: `removed` or `separates`. numbers: `compared` or `equal`.
 
     Letters, marks and numbers stand for their folding by D146, everything else for itself.
     """
@@ -67,13 +76,26 @@ def folding(punctuation: str) -> Folding:
     forms = normalize("NFKD", normalize("NFD", forms).casefold())
     forms = normalize("NFKD", forms.casefold())
     sequences: list[int] = []
-    for point, letters in zip(kept.tolist(), forms.split(_SEPARATOR), strict=True):
-        if len(letters) == 1:
-            kinds[point], codes[point] = own[ord(letters)], ord(letters)
+    for point, form in zip(kept.tolist(), forms.split(_SEPARATOR), strict=True):
+        if len(form) == 1:
+            kinds[point], codes[point] = own[ord(form)], ord(form)
         else:
             kinds[point], codes[point] = SEVERAL, len(sequences)
-            sequences += [len(letters), *(int(own[ord(letter)]) << KIND_SHIFT | ord(letter) for letter in letters)]
-    return Folding(kinds, codes, np.array(sequences, dtype=np.uint32))
+            sequences += [len(form), *(int(own[ord(letter)]) << KIND_SHIFT | ord(letter) for letter in form)]
+    folded = np.array(sequences, dtype=np.uint32)
+    if numbers == "equal":
+        single = kinds != SEVERAL
+        codes[single & _is_digit(codes)] = ANY_NUMBER
+        kinds_of, letters = np.divmod(folded, np.uint32(1 << KIND_SHIFT))
+        # A count of code points is less than any digit.
+        folded = np.where(_is_digit(letters), kinds_of << np.uint32(KIND_SHIFT) | np.uint32(ANY_NUMBER), folded)
+    return Folding(kinds, codes, folded)
+
+
+def _is_digit(codes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Returns which code points are decimal digits (general category Nd)."""
+    digits = np.array([category(chr(point)) == "Nd" for point in range(CODE_POINTS)])
+    return np.asarray(digits[codes], dtype=np.bool_)
 
 
 @cache

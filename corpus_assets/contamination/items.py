@@ -20,7 +20,7 @@ class ItemRow(msgspec.Struct):
 
     number: its row in the set, from 0.
     words: their number.
-    search: `ngrams`: by its n-grams; `whole`: as a whole, since it has fewer words than an n-gram; `too_short`: not
+    search: `ngrams`: by its n-grams; `whole`: as a whole, since an n-gram has all of its words; `too_short`: not
         searched for, since it has too few words; `template`: not searched for, since all its n-grams are in too many
         other items.
     """
@@ -36,9 +36,10 @@ def with_search(rows: Sequence[ItemRow], index: Index, rules: Rules) -> Iterator
     """Yields the rows of all items, in the order of the index, with their kind of search."""
     counts = ngrams_of_items(index, np.zeros(len(index.keys), dtype=np.bool_))
     for row, count in zip(rows, counts.tolist(), strict=True):
-        search: Search = "ngrams" if row.words >= rules.words else "whole"
+        ngram = rules.ngram_of(row.words)
+        search: Search = "ngrams" if row.words > ngram else "whole"
         if not count:
-            search = "too_short" if row.words < rules.shortest else "template"
+            search = "template" if ngram else "too_short"
         yield msgspec.structs.replace(row, search=search)
 
 

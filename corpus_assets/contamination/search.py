@@ -5,7 +5,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.contamination.index import Index, word_hashes
+from corpus_assets.contamination.index import Index, Rules, word_hashes
 
 _NGRAMS_PER_WORD = 4
 _LEAST_BITS = 8
@@ -25,12 +25,11 @@ class Searcher:
     It holds two to four bytes per n-gram; the arrays of the index may be mapped files.
     """
 
-    def __init__(self, index: Index, words: int, shortest: int, punctuation: str) -> None:
+    def __init__(self, index: Index, rules: Rules) -> None:
         from corpus_assets.contamination.kernels.search import prefilter
 
-        self._punctuation = punctuation
-        has_short = bool(np.any(index.lengths != words))
-        self._windows = [words, shortest] if has_short else [words]
+        self._rules = rules
+        self._lengths = np.unique(index.lengths)[::-1].tolist()
         self._room = np.empty((_ROOM, 3), dtype=np.uint32)
         ngrams = (_read_only(index.keys), _read_only(index.lengths), _read_only(index.firsts), _read_only(index.words))
         bits = max((len(index.keys) // _NGRAMS_PER_WORD).bit_length(), _LEAST_BITS)
@@ -40,9 +39,9 @@ class Searcher:
         self._ngrams = ngrams
 
     def find(self, text: str) -> Hits:
-        """Returns the occurrences of the index's n-grams in a text, those of full length first, each in text order."""
-        hashes, starts, ends = word_hashes(text, self._punctuation)
-        found = [hits for words in self._windows if len(hits := self._find(hashes, words))]
+        """Returns the occurrences of the index's n-grams in a text, longer ones first, each in text order."""
+        hashes, starts, ends = word_hashes(text, self._rules.punctuation, self._rules.numbers)
+        found = [hits for words in self._lengths if len(hits := self._find(hashes, words))]
         if not found:
             return _NOTHING
         hits = np.concatenate(found)

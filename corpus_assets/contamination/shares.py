@@ -19,7 +19,7 @@ Shares = Mapping[int, float]
 def shares_in(chunk: Record, storage: Storage, ngrams: Record, boilerplate: Record) -> Shares | str:
     """Returns the shares of items in the documents of a chunk, or why the chunk cannot be read."""
     index, rules = stored_index(Partition(storage, ngrams))
-    searcher = Searcher(index, rules.words, rules.shortest, rules.punctuation)
+    searcher = Searcher(index, rules)
     evidence = Evidence(index, np.asarray(Partition(storage, boilerplate).array(".npy")))
     found: dict[int, float] = {}
     try:

@@ -16,7 +16,7 @@ from corpus_assets.corpus.jobs import Jobs
 from corpus_assets.corpus.opened import Records
 from corpus_assets.filter.assets import require_after_filter
 from corpus_assets.mix.assets import require_attributes
-from corpus_assets.raw.folders import raw_folders
+from corpus_assets.raw.folders import attribute_folders, raw_folders
 from corpus_assets.raw.readers import RawFile, listed_members
 from corpus_assets.stages import corpus_stages
 from resources.engine import open_engine
@@ -25,6 +25,7 @@ from resources.errors import ConfigError, HeldError
 from resources.ledger.ledger import Ledger, Record
 from resources.ledger.obsolete import Key, remove_obsolete
 from resources.planning.planner import Planner
+from resources.shards.beside import with_beside
 from resources.shards.listing import Listing, list_shards
 from resources.stage.graph import Graph
 from resources.stage.partition import Partition
@@ -121,9 +122,10 @@ class Corpus:
 
     def listing(self) -> Listing:
         """Returns the raw files that are there now."""
-        return list_shards(
+        found = list_shards(
             raw_folders(self.settings), lambda label, opener: listed_members(RawFile(label, opener, None))
         )
+        return with_beside(found, attribute_folders(self.settings))
 
     def planner(self, listing: Listing | None = None) -> Planner:
         """Returns a planner for the state of the corpus as it is now."""

@@ -17,7 +17,7 @@ def recorded_listing(corpus: Corpus) -> Listing | None:
         return None
     seen: dict[str | None, Mapping[str, Any]] = {}
     for stage in corpus.graph.stages.values():
-        if stage.looks_outside and not stage.lists_shards:
+        if stage.digests_raw_files:
             seen |= {key: record.seen for key, record in corpus.records(stage.name).items()}
     locations = {folder.name: folder.location for folder in raw_folders(corpus.settings)}
     rows = map(msgspec.json.decode, inventory.lines("inventory/shards.jsonl.gz"))

@@ -11,7 +11,6 @@ from corpus_assets.config.datasets.exports import is_export
 from corpus_assets.config.datasets.masked import MaskedExport, longest
 from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.config.datasets.token_files import reads_tokens
-from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export import manifest, token_stream
 from corpus_assets.export.datasets import ExportedDataset, Settings, stream_owners, streamed_datasets
 from corpus_assets.export.documents import Parts
@@ -20,6 +19,9 @@ from corpus_assets.export.given.stages import stages_of_files
 from corpus_assets.export.hooks import (
     EMPTY,
     MAY_BE_EMPTY,
+    MIXED_UNITS,
+    ORDERED,
+    PARTS_OF_UNITS,
     WEIGHTS,
     FilesHooks,
     ManifestHooks,
@@ -30,17 +32,19 @@ from corpus_assets.export.hooks import (
 from corpus_assets.export.masked.figures import row_figures, shown
 from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.masked.stream import NOTHING_LEARNED, masked_stream
-from corpus_assets.export.mixture import MIXTURE, mix_of, mixture, mixture_of_parts
+from corpus_assets.export.mixture import UnitsOfStreams, mixture, mixture_of_parts, mixture_of_units
 from corpus_assets.export.parts.hooks import PartsHooks, require_one_tokenizer, text_build, tokenizers
 from corpus_assets.export.parts.stream import Rules, add_lost, mixed_stream
 from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
-from corpus_assets.export.weights.shares import shares_of
+from corpus_assets.export.weights.stored import MIXTURE, mix_of, stored_mix
+from corpus_assets.export.weights.tables import weights_of
 from corpus_assets.tokenize.datasets import Dataset, JudgedRowsHooks, RowsHooks
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.documents import DOCUMENT_COLUMNS
+from resources.formats.unit_tables import UNITS
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task
@@ -86,7 +90,7 @@ def _files(task: Task, dataset: ExportedDataset) -> None:
     build, known = dataset.build(task), dataset.format
     require_possible(build.name, build.section, build.tokenizer.vocab_size)
     files = Files()
-    mix = mix_of(task.input(names.mixture(dataset.name))) if dataset.values["weights"] else None
+    mix = stored_mix(task.input(names.mixture(dataset.name))) if dataset.values["weights"] else None
     streams = [stream for asset in dataset.streams for stream in task.inputs(asset)]
     opened = partial(dataset.documents, build=build, mix=mix)
     parts = Parts(streams, opened, as_counted=known.empty and mix is None)
@@ -111,28 +115,34 @@ def _files(task: Task, dataset: ExportedDataset) -> None:
 
 
 def _mixture(task: Task, dataset: ExportedDataset) -> None:
-    values = {**(dataset.weights or {})}
-    if (content := task.local_files.get(WEIGHTS)) is not None:
-        values["shares"] = shares_of(content, f"datasets.{dataset.name}.weights.shares")
-    weights = Weights.model_construct(None, **values)
-    where = f"datasets.{dataset.name}.weights"
+    where, content = f"datasets.{dataset.name}.weights", task.local_files.get(WEIGHTS)
+    weights = weights_of(dataset.weights or {}, content, where, task.parameters.get(f"{where}.{PARTS_OF_UNITS}", ()))
     may_be_empty = task.parameters.get(f"{where}.{MAY_BE_EMPTY}", ())
+    path = f"mixtures/{dataset.name}"
+    before = mix_of(task.input(names.mixture(dataset.after))) if dataset.after else None
     if dataset.parts:
         parts = {part.name: task.inputs(part.stream) for part in dataset.parts}
         mix = mixture_of_parts(parts, weights, where, task.scratch, may_be_empty=may_be_empty)
+    elif task.reads(MIXED_UNITS):
+        tables = {table.key: table for table in task.inputs(MIXED_UNITS)}
+        units = UnitsOfStreams(task.inputs(names.token_stream(dataset.stream)), tables, task.scratch)
+        mix = mixture_of_units(units, weights, where, before)
+        for key, table in units.tables(mix):
+            task.save_array(f"{path}/{key}{UNITS}", table)
     else:
         streams = task.inputs(names.token_stream(dataset.stream))
-        before = mix_of(task.input(names.mixture(dataset.after))) if dataset.after else None
         mix = mixture(streams, weights, where, task.scratch, may_be_empty=may_be_empty, before=before)
-    used = mix.sources
-    task.save_json(f"mixtures/{dataset.name}/{MIXTURE}", msgspec.to_builtins(mix), rows=len(used))
-    task.count(**{f"epochs of {source}": use.epochs for source, use in used.items()})
-    if left_out := sorted({source for source, share in weights.given().items() if share} - used.keys()):
+    mix = msgspec.structs.replace(mix, ordered=bool(task.parameters.get(f"{where}.{ORDERED}")))
+    task.save_json(f"{path}/{MIXTURE}", msgspec.to_builtins(mix), rows=len(mix.used))
+    task.count(**{f"epochs of {source}": use.epochs for source, use in mix.sources.items()})
+    if mix.units:
+        task.count(units={unit: [use.target, use.reached] for unit, use in mix.units.items()})
+    if left_out := sorted({source for source, share in weights.given().items() if share} - mix.used.keys()):
         task.count(**{EMPTY: left_out})
 
 
 def _documents(task: Task, dataset: ExportedDataset) -> None:
-    mix = mix_of(task.input(names.mixture(dataset.name)))
+    mix = stored_mix(task.input(names.mixture(dataset.name)))
     weighted_documents(task, f"mixtures/{dataset.name}/{task.key}", task.input(dataset.rows_from), mix)
 
 
@@ -142,18 +152,25 @@ def _manifest(task: Task, dataset: ExportedDataset) -> None:
     manifest.write_manifest(task, dataset.build(task), dataset.format, made, mix)
 
 
-def export_stages(datasets: Sequence[Settings]) -> Iterator[Stage]:
-    """Yields the token streams, and for each dataset in a trainer's format its files and its manifest."""
+def export_stages(datasets: Sequence[Settings], *, by_unit: bool = False) -> Iterator[Stage]:
+    """Yields the token streams, and for each dataset in a trainer's format its files and its manifest.
+
+    by_unit: weights of datasets that read a split are of units of the mix, not of sources.
+    """
     owners = {owner.stream: owner for owner in stream_owners(datasets)}
     for dataset in streamed_datasets(datasets):
         for stream in (*(text.stream for text in dataset.texts), dataset.stream):
             if (owner := owners.pop(stream, None)) is not None:
                 yield from _made_streams(owner)
         if not is_export(dataset.values):
-            yield from (_mixture_stage(dataset), _documents_stage(dataset)) if dataset.values["weights"] else ()
+            yield from (
+                (_mixture_stage(dataset, by_unit=by_unit), _documents_stage(dataset))
+                if dataset.values["weights"]
+                else ()
+            )
             continue
         if dataset.weights:
-            yield _mixture_stage(dataset)
+            yield _mixture_stage(dataset, by_unit=by_unit)
         yield _files_stage(dataset)
         yield _manifest_stage(dataset)
 
@@ -234,22 +251,25 @@ def _mixed_by(dataset: ExportedDataset) -> tuple[Input, ...]:
     return (same(names.mixture(dataset.name)),) if dataset.weights else ()
 
 
-def _mixture_stage(dataset: ExportedDataset) -> Stage:
+def _mixture_stage(dataset: ExportedDataset, *, by_unit: bool) -> Stage:
+    by_unit = by_unit and not dataset.parts and dataset.shard_set is None
+    what = "unit" if by_unit else "source"
     return Stage(
         name=names.mixture(dataset.name),
         group=names.group(dataset.name),
-        description="How often the documents of each source are used, so that sources have the requested tokens.",
+        description=f"How often the documents of each {what} are used, so that {what}s have the requested tokens.",
         partitioning=Partitioning.NONE,
         compute=partial(_mixture, dataset=dataset),
         code_version=CODE_VERSION,
         io="records",
         inputs=(
             *map(every, _weighed(dataset)),
+            *([every(MIXED_UNITS)] if by_unit else ()),
             *((same(names.mixture(dataset.after)),) if dataset.after else ()),
         ),
-        hooks=MixtureHooks(dataset),
+        hooks=MixtureHooks(dataset, by_unit),
         unit_in="documents",
-        unit_out="sources",
+        unit_out=f"{what}s",
         kinds=("json",),
     )
 

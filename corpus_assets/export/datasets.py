@@ -14,7 +14,7 @@ from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Format
 from corpus_assets.export.mixture import mixed
 from corpus_assets.export.registry import format_of
-from corpus_assets.export.weights.uses import Mix
+from corpus_assets.export.weights.stored import StoredMix
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import ConfigError
 from resources.hashing import value_digest
@@ -135,7 +135,7 @@ class ExportedDataset:
         """Returns what its partitions share."""
         return Build.of(self.name, self.section, load_tokenizer_of(task.input(self.tokenizer), self.added_token))
 
-    def documents(self, stream: Partition, build: Build[Any], mix: Mix | None) -> Documents:
+    def documents(self, stream: Partition, build: Build[Any], mix: StoredMix | None) -> Documents:
         """Returns the documents that its files hold of a partition of the stream. mix: None without weights."""
         documents = Documents.of(stream, build.before, build.after, empty=self.format.empty)
         if build.around is not None:
@@ -144,7 +144,7 @@ class ExportedDataset:
             documents = documents.without_own_separators()
         return documents if mix is None else mixed(documents, mix)
 
-    def units(self, stream: Partition, build: Build[Any], mix: Mix | None) -> Documents:
+    def units(self, stream: Partition, build: Build[Any], mix: StoredMix | None) -> Documents:
         """Returns them as the units of its files hold them, such as in pieces."""
         return self.format.cut(self.documents(stream, build, mix), build.section)
 

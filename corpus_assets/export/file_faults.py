@@ -12,7 +12,7 @@ from corpus_assets.export.datasets import ExportedDataset
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of, totals_of
 from corpus_assets.export.masked.documents import LearnedReader
-from corpus_assets.export.mixture import mix_of
+from corpus_assets.export.weights.stored import stored_mix
 from corpus_assets.faults import UNREADABLE
 from corpus_assets.tokenize.counts.manifest import MANIFEST
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
@@ -43,7 +43,7 @@ class Upstream:
 
     def documents(self, key: str, build: Build[Any]) -> Documents:
         """Returns the documents that files hold of a partition of the stream, as their units hold them."""
-        mix = mix_of(Partition(self.storage, self.mixture)) if self.mixture else None
+        mix = stored_mix(Partition(self.storage, self.mixture)) if self.mixture else None
         return self.dataset.units(Partition(self.storage, self.streams[key]), build, mix)
 
 

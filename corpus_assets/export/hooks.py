@@ -1,6 +1,6 @@
 """Hooks of the stages of datasets in the formats of trainers, and checks before a build."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,13 @@ from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.config.datasets.exports import export_section, format_name, shares_rows
 from corpus_assets.config.datasets.masked import has_parts, is_masked
+from corpus_assets.config.selection.mixing import unit_names
 from corpus_assets.export.datasets import CLEANING, ExportedDataset, Settings
 from corpus_assets.export.format import Build, totals_of
 from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.registry import format_of
-from corpus_assets.export.weights.shares import shares_of
+from corpus_assets.export.weights.shares import fitted_on
+from corpus_assets.export.weights.tables import file_key, require_units, weights_of
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.datasets import dataset_run_options
 from corpus_assets.tokenize.encode.attempts import slower_notes
@@ -26,7 +28,11 @@ from resources.stage.partition import Partition
 WEIGHTS = "weights"
 """The local file with the shares of sources."""
 MAY_BE_EMPTY, EMPTY = "may_be_empty", "sources_without_tokens"
+MIXED_UNITS, PARTS_OF_UNITS, ORDERED = "mixed_units", "units", "ordered"
+"""The asset with the units of documents; parameters: the names of their parts, and whether the mix has an order."""
 MAX_WEIGHTS_BYTES = 1 << 20
+_LATER, _TOLD = ("after",), "fitted_on"
+"""Keys of weights that are no parameter if they are not given, and one that never is."""
 _NOT_CONTENT = {"name", "tokenizer", "weights", *CLEANING}
 _UNREAD_IF_MASKED = {"separator", "separator_token", "reader", "long_documents"}
 
@@ -52,24 +58,49 @@ class MixtureHooks(Hooks):
     """The hooks of the mixture of a dataset."""
 
     dataset: ExportedDataset
+    by_unit: bool = False
 
     @override
     def derived_parameters(self, settings: Settings) -> Settings:
-        where, files = f"datasets.{self.dataset.name}.weights", self.local_files(settings)
+        where = f"datasets.{self.dataset.name}.weights"
         given = _entry(settings, self.dataset.name)["weights"]
-        values = {key: value for key, value in given.items() if key != "after" or value is not None}
-        if WEIGHTS in files:
-            values["shares"] = shares_of(files[WEIGHTS], values["shares"])
-        asked = values["tokens"] or values["shares"]
-        if permitted := [name for name in _may_be_empty(settings, self.dataset.name) if asked.get(name)]:
+        units = settings["mix"]["units"] if self.by_unit else ()
+        weights = weights_of(given, self.local_files(settings).get(WEIGHTS), where, unit_names(units))
+        values = {key: value for key, value in given.items() if key not in _LATER or value is not None}
+        values.pop(_TOLD)
+        if (key := file_key(given)) is not None:
+            values[key] = dict(weights.given())
+        asked = weights.given()
+        if self.by_unit:
+            require_units(weights, units, [source["name"] for source in settings["sources"]], where)
+            values[PARTS_OF_UNITS] = unit_names(units)
+        elif permitted := [name for name in _may_be_empty(settings, self.dataset.name) if asked.get(name)]:
             values[MAY_BE_EMPTY] = permitted
+        if isinstance(settings["mix"]["order"], Mapping) and not self.dataset.parts and not self.dataset.shard_set:
+            values[ORDERED] = True
         return {f"{where}.{key}": value for key, value in values.items()}
 
     @override
     def local_files(self, settings: Settings) -> Mapping[str, bytes]:
-        shares = _entry(settings, self.dataset.name)["weights"]["shares"]
-        key = f"datasets.{self.dataset.name}.weights.shares"
-        return {WEIGHTS: read_outside(key, shares, MAX_WEIGHTS_BYTES)} if isinstance(shares, str) else {}
+        given = _entry(settings, self.dataset.name)["weights"]
+        if (key := file_key(given)) is None:
+            return {}
+        return {WEIGHTS: read_outside(f"datasets.{self.dataset.name}.weights.{key}", given[key], MAX_WEIGHTS_BYTES)}
+
+    @override
+    def compares(self, content: Callable[[str], str | None], settings: Settings) -> Iterator[str]:
+        given = _entry(settings, self.dataset.name)["weights"]
+        key = file_key(given) or ("tokens" if given["tokens"] else "shares")
+        told = dict(given["fitted_on"] or {})
+        for table in self.local_files(settings).values():
+            told |= fitted_on(table)
+        for asset, digest in told.items():
+            if (now := content(asset)) != digest:
+                why = "it has changed since" if now else "there is none of it"
+                yield (
+                    f"datasets.{self.dataset.name}.weights.{key}: weights were fitted on other content of {asset}; "
+                    f"{why} (`corpus weights {self.dataset.name}` shows what there is now)"
+                )
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterator[str]:

@@ -7,7 +7,6 @@ below a threshold, and a few of the next ones, so that their tokens come as clos
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
-import msgspec
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -15,20 +14,18 @@ from numpy.typing import NDArray
 from corpus_assets.config.datasets.weights import Weights
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, sums_by_source
-from corpus_assets.export.weights.uses import Begun, Mix, Used, once_more, times_of
-from resources.errors import ConfigError
+from corpus_assets.export.weights.choosing import HASHED, chosen, mapped
+from corpus_assets.export.weights.stored import StoredMix
+from corpus_assets.export.weights.targets import reachable, targets_of, without_empty
+from corpus_assets.export.weights.uses import Begun, Mix, Used, once_more
+from resources.errors import LedgerError
 from resources.formats.row_tables import identifiers
+from resources.formats.unit_tables import NO_UNIT, UNIT, UNIT_NAMES, UNITS, unit_hash
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 
-MIXTURE = "mixture.json"
-_BUCKETS = 1 << 16
-_BLOCK = 1 << 20
-_LOOKED_AT = 1 << 12
-"""Documents that are examined to come closer to a target than the next one by hash."""
-_HASHED = np.dtype([("hash", "<u8"), ("tokens", "<u4")])
-_RANGE_BITS = np.uint64(47)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+Tables = Mapping[str, NDArray[np.void]]
+"""Hash and tokens of documents, by source."""
 
 
 def mixture(
@@ -49,12 +46,12 @@ def mixture(
     found = {source: numbers["tokens"] for source, numbers in sums_by_source(streams).items()}
     weights = without_empty(weights, {source for source in may_be_empty if not found.get(source)}, where)
 
-    def spilled(seed: int, begun: Mapping[str, Begun]) -> Mapping[str, BinaryIO]:
+    def spilled(seed: int, begun: Mapping[str, Begun]) -> Tables:
         files = {source: scratch() for source in begun}
         _spill(streams, seed, files, begun)
-        return files
+        return {source: mapped(file) for source, file in files.items()}
 
-    return _mixture(found, weights, f"{where}: source", spilled, before)
+    return used_as_asked(found, weights, f"{where}: source", spilled, before)
 
 
 def mixture_of_parts(
@@ -71,86 +68,127 @@ def mixture_of_parts(
     }
     weights = without_empty(weights, {part for part in may_be_empty if not found[part]}, where)
 
-    def spilled(seed: int, begun: Mapping[str, Begun]) -> Mapping[str, BinaryIO]:
+    def spilled(seed: int, begun: Mapping[str, Begun]) -> Tables:
         files = {part: scratch() for part in begun}
         for part, file in files.items():
             for stream in parts[part]:
-                file.write(_hashed(stream, seed).tobytes())
-        return files
+                file.write(hashed(stream, seed).tobytes())
+        return {part: mapped(file) for part, file in files.items()}
 
-    return _mixture(found, weights, f"{where}: part", spilled, None)
+    return used_as_asked(found, weights, f"{where}: part", spilled, None)
 
 
-def _mixture(
+class UnitsOfStreams:
+    """The unit of each document of some partitions of a stream. Memory is that of one partition.
+
+    streams, tables: partitions of the stream, and by their keys those with the units of documents. scratch: opens a
+    temporary file, which holds the numbers of units meanwhile.
+    """
+
+    def __init__(
+        self, streams: Sequence[Partition], tables: Mapping[str | None, Partition], scratch: Callable[[], BinaryIO]
+    ) -> None:
+        self.streams = streams
+        self._scratch = scratch
+        self._file = scratch()
+        self.names = sorted({name for stream in streams for name in tables[stream.key].json(UNIT_NAMES)})
+        self.documents = np.zeros(len(self.names), np.int64)
+        self.tokens = np.zeros(len(self.names), np.int64)
+        for stream in streams:
+            numbers = unit_numbers(stream, tables[stream.key], self.names)
+            self.documents += np.bincount(numbers, minlength=len(self.names))
+            np.add.at(self.tokens, numbers, stream.array(LENGTHS).astype(np.int64))
+            self._file.write(numbers.tobytes())
+        self._file.flush()
+
+    def numbers(self) -> Iterator[tuple[Partition, NDArray[np.uint16]]]:
+        """Yields each partition of the stream with the number of the unit of each of its documents in `names`."""
+        self._file.seek(0)
+        for stream in self.streams:
+            yield stream, np.frombuffer(self._file.read(2 * len(stream.array(LENGTHS))), np.uint16)
+
+    def spilled(self, seed: int, begun: Mapping[str, Begun]) -> Tables:
+        """Returns hash and tokens of the documents of some units, without those that are used already."""
+        wanted = [number for number, name in enumerate(self.names) if name in begun]
+        ends = np.cumsum(self.documents[wanted])
+        places = dict(zip(wanted, (ends - self.documents[wanted]).tolist(), strict=True))
+        starts = dict(places)
+        if not wanted or not ends[-1]:
+            return dict.fromkeys(begun, np.empty(0, HASHED))
+        file = self._scratch()
+        file.truncate(int(ends[-1]) * HASHED.itemsize)
+        table = np.memmap(file, HASHED, "r+")
+        for stream, numbers in self.numbers():
+            rows, order = hashed(stream, seed), np.argsort(numbers, kind="stable")
+            found, first = np.unique(numbers[order], return_index=True)
+            for number, own in zip(found.tolist(), np.split(order, first[1:]), strict=True):
+                if number in places:
+                    was = begun[self.names[number]]
+                    left = rows[own][~once_more(rows["hash"][own], was.threshold, was.others)]
+                    table[places[number] : places[number] + len(left)] = left
+                    places[number] += len(left)
+        return {self.names[number]: table[starts[number] : places[number]] for number in wanted}
+
+    def tables(self, mix: Mix) -> Iterator[tuple[str, NDArray[np.void]]]:
+        """Yields for each partition its key, and hash and unit of its documents (`StoredMix`)."""
+        known = {name: number for number, name in enumerate(mix.units)}
+        places = np.array([known.get(name, NO_UNIT) for name in self.names], np.uint16)
+        for stream, numbers in self.numbers():
+            table = np.empty(len(numbers), UNIT)
+            table["hash"], table["unit"] = document_hashes(stream, mix.seed), places[numbers]
+            yield stream.key or "", table[np.unique(table["hash"], return_index=True)[1]]
+
+
+def unit_numbers(stream: Partition, table: Partition, names: Sequence[str]) -> NDArray[np.uint16]:
+    """Returns the number in `names` of the unit of each document of a stream; `LedgerError` for one without a unit."""
+    units, documents = table.array(UNITS), stream.array(DOCUMENTS)
+    sources = stream.json(NAMES)["sources"]
+    rows = zip(identifiers(documents["id_end"], stream.array(IDS)), documents["source"].tolist(), strict=True)
+    hashes = np.fromiter((unit_hash(sources[source], id_) for id_, source in rows), np.uint64, len(documents))
+    places = np.minimum(np.searchsorted(units["hash"], hashes), max(0, len(units) - 1))
+    if len(hashes) and not (len(units) and np.array_equal(units["hash"][places], hashes)):
+        raise LedgerError(f"{table.name} has no unit for some documents of {stream.name}; run `corpus build`")
+    by_name = {name: number for number, name in enumerate(names)}
+    numbers = np.array([by_name[name] for name in table.json(UNIT_NAMES)], np.uint16)
+    return numbers[units["unit"][places]] if len(hashes) else np.empty(0, np.uint16)
+
+
+def mixture_of_units(units: UnitsOfStreams, weights: Weights, where: str, before: Mix | None = None) -> Mix:
+    """Returns how each unit is used; as `mixture`, but that a unit without documents is always an error."""
+    found = dict(zip(units.names, units.tokens.tolist(), strict=True))
+    mix = used_as_asked(found, weights, f"{where}: unit", units.spilled, before)
+    return Mix(mix.seed, unused=mix.unused, units=mix.sources)
+
+
+def used_as_asked(
     found: Mapping[str, int],
     weights: Weights,
     where: str,
-    spilled: Callable[[int, Mapping[str, Begun]], Mapping[str, BinaryIO]],
+    spilled: Callable[[int, Mapping[str, Begun]], Tables],
     before: Mix | None,
 ) -> Mix:
     """Returns how each source is used. found: tokens of each. where: what stands before the name of one in messages.
 
-    spilled: returns files with hash and tokens of documents of sources, without those that are used already.
+    spilled: returns tables with hash and tokens of documents of sources, without those that are used already.
     """
     seed, begun = (weights.seed, {}) if before is None else (before.seed, before.ends)
-    targets, ends = _targets(weights, found, where), {}
-    for source, target in targets.items():
-        was, available = begun.get(source, Begun()), found[source]
-        allowed = _allowed(target, available, was.tokens, weights, f"{where} {source!r}")
-        ends[source] = _end_of(was, available, allowed)
+    targets = targets_of(weights, found, where)
+    already = {source: one.tokens for source, one in begun.items()}
+    allowed = reachable(targets, found, already, weights, where)
+    ends = {source: _end_of(begun.get(source, Begun()), found[source], allowed[source]) for source in targets}
     files = spilled(seed, {source: end.begun for source, end in ends.items() if end.rest})
     used = {}
     for source, end in ends.items():
-        threshold, others, reached = _chosen(files[source], end.rest) if end.rest else (0, [], 0)
+        threshold, others, reached = chosen(files[source], end.rest) if end.rest else (0, [], 0)
         others += [hash_ for hash_ in end.begun.others if hash_ >= threshold]
         threshold = max(threshold, end.begun.threshold)
         total = end.whole + reached
         epochs = total / found[source] if found[source] else 0.0
         one = Used(found[source], targets[source], total, round(epochs, 6), end.copies, threshold, others)
+        if weights.on_excess == "share":
+            one = replace(one, target=allowed[source], asked=targets[source])
         used[source] = one if before is None else replace(one, begun=begun.get(source, Begun()))
     return Mix(seed, used, {source: one for source, one in begun.items() if source not in used})
-
-
-def without_empty(weights: Weights, empty: Collection[str], where: str) -> Weights:
-    """Returns weights that do not name some sources; `ConfigError` if they name no other."""
-    asked = weights.given()
-    left = {source: share for source, share in asked.items() if source not in empty}
-    if len(left) == len(asked):
-        return weights
-    if not any(left.values()):
-        raise ConfigError(f"{where}: none of {', '.join(asked)} has a document")
-    return weights.model_copy(update={"shares" if weights.tokens is None else "tokens": left})
-
-
-def _targets(weights: Weights, found: Mapping[str, int], where: str) -> dict[str, int]:
-    """Returns the tokens that each source should have, in the order of the sources."""
-    assert not isinstance(weights.shares, str), "a file is read before"
-    asked: Mapping[str, float] = weights.tokens or weights.shares or {}
-    asked = {source: share for source, share in asked.items() if share or source in found}
-    if unknown := sorted(set(asked) - set(found)):
-        raise ConfigError(f"{where} {unknown[0]!r} has no document; valid: {', '.join(found) or 'none'}")
-    if weights.tokens is not None:
-        return {source: int(asked[source]) for source in found if source in asked}
-    total = weights.total or sum(found[source] for source in asked)
-    whole = sum(asked.values())
-    return {source: round(total * asked[source] / whole) for source in found if source in asked}
-
-
-def _allowed(target: int, available: int, already: int, weights: Weights, where: str) -> int:
-    """Returns the target of a source, or what is left of it under `max_epochs`. already: tokens used before."""
-    if not available:
-        raise ConfigError(f"{where} has no tokens")
-    most = int(available * weights.max_epochs)
-    if not target or already + target <= most:
-        return target
-    if weights.on_excess == "fail":
-        before = f" and {already:,} in the datasets before" if already else ""
-        raise ConfigError(
-            f"{where} has {available:,} tokens and would need {target:,}{before}, "
-            f"{(already + target) / available:.2f} epochs; valid: at most max_epochs {weights.max_epochs:g}, or "
-            "`on_excess: cap`"
-        )
-    return max(0, most - already)
 
 
 class _End(NamedTuple):
@@ -179,7 +217,7 @@ def _spill(streams: Sequence[Partition], seed: int, files: Mapping[str, BinaryIO
     """Writes hash and tokens of every document of some sources, without those that are used already."""
     for stream in streams:
         names = stream.json(NAMES)["sources"]
-        table = _hashed(stream, seed)
+        table = hashed(stream, seed)
         numbers = stream.array(DOCUMENTS)["source"]
         for number, name in enumerate(names):
             if name in files:
@@ -187,63 +225,11 @@ def _spill(streams: Sequence[Partition], seed: int, files: Mapping[str, BinaryIO
                 files[name].write(rows[~once_more(rows["hash"], begun[name].threshold, begun[name].others)].tobytes())
 
 
-def _hashed(stream: Partition, seed: int) -> NDArray[np.void]:
+def hashed(stream: Partition, seed: int) -> NDArray[np.void]:
     """Returns hash and tokens of the documents of a partition."""
-    table = np.empty(len(stream.array(LENGTHS)), _HASHED)
+    table = np.empty(len(stream.array(LENGTHS)), HASHED)
     table["hash"], table["tokens"] = document_hashes(stream, seed), stream.array(LENGTHS)
     return table
-
-
-def _chosen(file: BinaryIO, wanted: int) -> tuple[int, list[int], int]:
-    """Returns which documents have about `wanted` tokens together, and how many these are.
-
-    Documents are taken in the order of their hashes up to the first that no longer fits: its hash is the threshold. Of
-    the next ones those are taken that still fit, and at last the smallest of the others if that comes closer; their
-    hashes are returned. The hashes are counted in ranges first; only those of the ranges that are looked at are sorted.
-    """
-    file.flush()
-    table = np.memmap(file, _HASHED, "r")
-    tokens, documents = np.zeros(_BUCKETS, np.int64), np.zeros(_BUCKETS, np.int64)
-    for block in _blocks(table):
-        numbers = (block["hash"] >> _RANGE_BITS).astype(np.int64)
-        np.add.at(tokens, numbers, block["tokens"].astype(np.int64))
-        documents += np.bincount(numbers, minlength=_BUCKETS)
-    first = min(int(np.searchsorted(np.cumsum(tokens), wanted, side="right")), _BUCKETS - 1)
-    end = int(np.searchsorted(np.cumsum(documents), int(documents[:first].sum()) + _LOOKED_AT)) + 1
-    reached = int(tokens[:first].sum())
-    threshold, others = -1, []
-    smallest = (2 * wanted, -1)  # A larger one comes no closer.
-    for hash_, size in _sorted(table, first, end):
-        if reached + size <= wanted:
-            reached += size
-            if threshold >= 0:
-                others.append(hash_)
-            continue
-        smallest = min(smallest, (size, hash_))
-        threshold = hash_ if threshold < 0 else threshold
-    size, hash_ = smallest
-    if hash_ >= 0 and reached + size - wanted < wanted - reached:
-        others.append(hash_)
-        reached += size
-    return threshold if threshold >= 0 else min(end, _BUCKETS) << int(_RANGE_BITS), others, reached
-
-
-def _sorted(table: NDArray[np.void], first: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yields the hashes in some ranges in order, and the tokens of the documents with each."""
-    rows = np.sort(np.concatenate([_of_ranges(block, first, end) for block in _blocks(table)]), order="hash")
-    hashes, starts = np.unique(rows["hash"], return_index=True)
-    sums = np.add.reduceat(rows["tokens"].astype(np.int64), starts) if len(rows) else np.empty(0, np.int64)
-    return zip(hashes.tolist(), sums.tolist(), strict=True)
-
-
-def _blocks(table: NDArray[np.void]) -> Iterator[NDArray[np.void]]:
-    return (table[start : start + _BLOCK] for start in range(0, len(table), _BLOCK))
-
-
-def _of_ranges(block: NDArray[np.void], first: int, end: int) -> NDArray[np.void]:
-    """Returns the rows of a block whose hashes are in the ranges from the first to before the end."""
-    numbers = block["hash"] >> _RANGE_BITS
-    return np.array(block[(numbers >= np.uint64(first)) & (numbers < np.uint64(end))])
 
 
 def document_hashes(stream: Partition, seed: int) -> NDArray[np.uint64]:
@@ -261,40 +247,10 @@ def document_hash(seed: int, source: str, identifier: str, copy: int) -> int:
     return keyed_hash("mixture", seed, source, identifier, copy) >> 1
 
 
-def in_keyed_order(hashes: NDArray[np.uint64], times: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the order of documents that are used `times` (n,), one after another: as given, unless any repeats.
-
-    Then it is that of another hash for each copy, so that copies lie apart.
-    """
-    copies = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
-    if times.max(initial=0) <= 1:
-        return np.arange(len(copies))
-    return np.argsort(scrambled(np.repeat(hashes, times), copies.astype(np.uint64)), kind="stable")
-
-
-def mixed(documents: Documents, mix: Mix) -> Documents:
+def mixed(documents: Documents, mix: StoredMix) -> Documents:
     """Returns the documents of a partition, repeated as their sources require; in keyed order if any repeats."""
     stream = documents.stream
-    names = stream.json(NAMES)["sources"]
     numbers = stream.array(DOCUMENTS)["source"][documents.numbers]
     hashes = document_hashes(stream, mix.seed)[documents.numbers]
-    times = np.zeros(len(documents), np.int64)
-    for number, name in enumerate(names):
-        if (use := mix.sources.get(name)) is not None:
-            chosen = numbers == number
-            times[chosen] = times_of(hashes[chosen], use)
-    return documents.picked(np.repeat(np.arange(len(documents)), times)[in_keyed_order(hashes, times)])
-
-
-def scrambled(hashes: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Returns another hash for each copy of a document (the finalizer of splitmix64)."""
-    mixed_up: NDArray[np.uint64] = hashes + (copies + np.uint64(1)) * _GOLDEN
-    mixed_up = (mixed_up ^ (mixed_up >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed_up = (mixed_up ^ (mixed_up >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: NDArray[np.uint64] = mixed_up ^ (mixed_up >> np.uint64(31))
-    return found
-
-
-def mix_of(partition: Partition) -> Mix:
-    """Returns the mix stored in a partition."""
-    return msgspec.convert(partition.json(MIXTURE), Mix)
+    times = mix.times(documents.key, hashes, stream.json(NAMES)["sources"], numbers)
+    return documents.picked(np.repeat(np.arange(len(documents)), times)[mix.order(hashes, times)])

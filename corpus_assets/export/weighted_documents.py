@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.export.mixture import document_hash, in_keyed_order
-from corpus_assets.export.weights.uses import Mix, times_of
+from corpus_assets.export.mixture import document_hash
+from corpus_assets.export.weights.stored import StoredMix
 from corpus_assets.mix.shuffle import in_order
 from resources.documents.row_counts import SourcesOfRows
 from resources.stage.partition import Partition
@@ -25,16 +25,13 @@ class _Named(msgspec.Struct):
 _NAMED = msgspec.json.Decoder(_Named)
 
 
-def weighted_documents(task: Task, path: str, split: Partition, mix: Mix) -> None:
+def weighted_documents(task: Task, path: str, split: Partition, mix: StoredMix) -> None:
     """Writes the lines of a chunk as often as their sources are used, and their row table; `copy` tells uses apart."""
     rows = split.array(".rows.npy")
     hashes = np.fromiter(_hashes(split, rows, mix.seed), np.uint64, len(rows))
-    sources = rows["source"].tolist()
-    times = np.zeros(len(rows), np.int64)
-    for source, use in mix.sources.items():
-        chosen = np.array([name.decode() == source for name in sources], np.bool_)
-        times[chosen] = times_of(hashes[chosen], use)
-    order = in_keyed_order(hashes, times)
+    sources, numbers = np.unique(rows["source"], return_inverse=True)
+    times = mix.times(split.key or "", hashes, [name.decode() for name in sources.tolist()], numbers)
+    order = mix.order(hashes, times)
     kept = np.repeat(np.arange(len(rows)), times)
     lines = (line for line, count in zip(split.lines(), times.tolist(), strict=True) for _ in range(count))
     size = int(rows["bytes"][kept].sum(dtype=np.uint64))

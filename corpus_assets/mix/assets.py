@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import repeat
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,37 +10,45 @@ from typing_extensions import override
 
 from corpus_assets.licences.documents import NONE, Count, Licences, metadata_of, names_of
 from corpus_assets.mix.cuts import cuts_of, lines_of, lines_part, rows_of
+from corpus_assets.mix.kept import LEAVE_OUT, REASONS, flags_of_all
 from corpus_assets.mix.losses import mixed_losses
 from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
+from corpus_assets.mix.units.dimensions import Dimension
+from corpus_assets.mix.units.stages import read_by, unit_stages
+from corpus_assets.mix.units.uses import BORDERS, Uses
 from resources.documents.looked_for import LookedFor, absent_names, numbers_of
 from resources.documents.row_counts import SourcesOfRows
-from resources.errors import ConfigError, LedgerError
-from resources.formats.attributes import FLAGS
+from resources.errors import ConfigError
 from resources.formats.documents import DOCUMENT_COLUMNS, decode_document
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.hashing import content_digest
 from resources.shards.listing import Listing
-from resources.stage.declaration import Input, Partitioning, Stage, own_segment, same
+from resources.stage.declaration import Partitioning, Stage, own_segment, same
 from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task, dropped_row
 
-LEAVE_OUT = "mix.leave_out"
 LICENCE_KEY = "source.licence_key"
 NOT_USED = "not_in_this_epoch"
-REASONS = {"short_documents": "short", "duplicates": "duplicate"}
-"""The drop reason of flagged documents, if it is not the name of the attribute."""
 
 
-def mixed_pass1(task: Task) -> None:
+def mixed_pass1(task: Task, by_score: Uses | None = None) -> None:
     """Scatters a shard's kept documents over the chunks: writes one seekable file with a segment per chunk."""
     source, path = task.shard.source, f"mixed/pass1/{task.shard.source}/{task.shard.name}"
     chunks = [chunk_key(chunk) for chunk in range(task["mix.chunks"])]
     packed = {chunk: bytearray() for chunk in chunks}
-    kept = _KeptDocuments(task)
-    placed = scatter(kept, source=source, epochs=task["source.epochs"], seed=task["mix.seed"], chunks=len(chunks))
+    how = by_score or Uses()
+    kept = _KeptDocuments(task, how)
+    placed = scatter(
+        kept,
+        source=source,
+        epochs=task["source.epochs"],
+        seed=task["mix.seed"],
+        chunks=len(chunks),
+        place=how.place(task),
+    )
     with task.segmented(f"{path}.jsonl.zst", chunks) as out:
         for use in placed:
             chunk = chunks[use.chunk]
@@ -64,8 +72,10 @@ def mixed_pass1(task: Task) -> None:
 class _KeptDocuments:
     """A shard's documents without flagged ones, which count for the first attribute that flags them."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, how: Uses) -> None:
         self._task = task
+        self._how = how
+        self._scores = how.looked_for()
         self.seen = 0
         self.count = 0
         self._is_used = False
@@ -85,7 +95,8 @@ class _KeptDocuments:
 
     def licences(self) -> dict[str, Any]:
         """Returns documents and bytes by licence, if documents state licences."""
-        return {"licences": self._by_licence.numbers(), **numbers_of(self._looked_for)} if self._licence else {}
+        found = {"licences": self._by_licence.numbers()} if self._licence else {}
+        return {**found, **numbers_of(self._looked_for, self._scores)}
 
     def __iter__(self) -> Iterator[Kept]:
         task = self._task
@@ -94,10 +105,11 @@ class _KeptDocuments:
         digests = np.ascontiguousarray(texts["digest"]).tobytes()
         left_out = task[LEAVE_OUT]
         reasons = [REASONS.get(name, name) for name in left_out]
-        flags = _flags([task.input(name) for name in left_out], len(texts))
+        flags = flags_of_all([task.input(name) for name in left_out], len(texts))
         ids = identifiers(texts["id_end"], documents.array(".ids.npy"))
-        rows = zip(ids, documents.lines(), texts["bytes"].tolist(), flags, strict=True)
-        for row, (identifier, line, size, flagged) in enumerate(rows):
+        how = self._how.of_rows(task, self._scores)
+        rows = zip(ids, documents.lines(), texts["bytes"].tolist(), flags, how, strict=True)
+        for row, (identifier, line, size, flagged, use) in enumerate(rows):
             self.seen += 1
             if any(flagged):
                 reason = reasons[flagged.index(True)]
@@ -105,7 +117,7 @@ class _KeptDocuments:
                 continue
             self.count += 1
             self._is_used = False
-            yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size)
+            yield Kept(identifier, line, digests[32 * row : 32 * row + 32], size, use.times, use.score)
             if not self._is_used:
                 task.drop(NOT_USED, shown=self._shown(NOT_USED, row, identifier, line))
 
@@ -114,14 +126,6 @@ class _KeptDocuments:
         if not self._task.shows(reason):
             return None
         return dropped_row(f"{self._task.shard.label} document {row}", identifier, decode_document(line).text)
-
-
-def _flags(attributes: Sequence[Partition], rows: int) -> Iterator[tuple[bool, ...]]:
-    """Yields for each document whether each attribute flags it; `LedgerError` for an attribute without flags."""
-    for attribute in attributes:
-        if FLAGS not in attribute.record.segments:
-            raise LedgerError(f"{LEAVE_OUT}: {attribute.name} does not say which documents are flagged")
-    return zip(*(attribute.flags() for attribute in attributes), strict=True) if attributes else repeat((), rows)
 
 
 def mixed_pass2(task: Task) -> None:
@@ -149,9 +153,22 @@ def mixed_pass2(task: Task) -> None:
     task.count(by_source=SourcesOfRows(rows).documents())
 
 
-def mix_stages(leave_out: Sequence[str]) -> list[Stage]:
-    """Returns the stages of the two passes. leave_out: attributes whose flagged documents stay out of the mix."""
-    return [replace(PASS_1, inputs=_pass1_inputs(leave_out)), PASS_2]
+def mix_stages(leave_out: Sequence[str], dimensions: Sequence[Dimension] = (), uses: Uses | None = None) -> list[Stage]:
+    """Returns the stages of the two passes, and those of units.
+
+    leave_out: attributes whose flagged documents stay out of the mix. dimensions: what units are made of. uses: how
+    documents are used by scores.
+    """
+    uses = uses or Uses()
+    first = replace(PASS_1, inputs=read_by([*uses.subjects.values()], leave_out))
+    if uses.subjects:
+        first = replace(
+            first,
+            compute=partial(mixed_pass1, by_score=uses),
+            inputs=(*first.inputs, *([same(BORDERS)] if uses.order else ())),
+            parameters=(*first.parameters, *uses.subjects),
+        )
+    return [*unit_stages(dimensions, uses, leave_out), first, PASS_2]
 
 
 def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> None:
@@ -165,10 +182,6 @@ def require_attributes(leave_out: Sequence[str], stages: Iterable[Stage]) -> Non
             raise ConfigError(
                 f"{LEAVE_OUT}: {name!r} is not an attribute, which has a row for every document of a shard"
             )
-
-
-def _pass1_inputs(leave_out: Sequence[str]) -> tuple[Input, ...]:
-    return (same("normalized_documents"), *(same(name, segment=FLAGS) for name in leave_out))
 
 
 class Pass1Hooks(Hooks):

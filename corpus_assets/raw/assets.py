@@ -156,6 +156,7 @@ def _write_examples(task: Task, rows: Iterator[Example]) -> None:
 _NO_CONTENT = {
     "csv",
     "extractor",
+    "html",
     "largest_window",
     "metadata_keys",
     "text_separator",

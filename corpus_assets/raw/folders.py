@@ -1,6 +1,6 @@
 """The places of raw files in the configuration: of sources, of datasets' own files, and of benchmarks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from corpus_assets.config.datasets.modes import SECTIONS
 from corpus_assets.token_files.registry import FORMATS
 from resources.raw_places.data_suffixes import SUFFIXES
 from resources.shard_names import CUT_SUFFIXES
+from resources.shards.beside import Beside
 from resources.shards.listing import SourceFolder
 from resources.stage.settings import Settings
 from resources.storage.s3.client import S3Settings
@@ -24,6 +25,32 @@ def raw_folders(settings: Settings) -> Iterator[SourceFolder]:
         yield replace(_folder(files, "dataset", f"datasets.{files['name']}.input"), passes_over=passed_over)
     for files in settings.benchmarks():
         yield _folder(files, "benchmark", f"benchmarks.{files['name']}")
+
+
+def attribute_folders(settings: Settings) -> list[Beside]:
+    """Returns the files of attributes beside the raw files of sources, for each entry of `attributes` that has some."""
+    return [_beside(entry, settings.sources()) for entry in settings.values["attributes"] if "location" in entry]
+
+
+def _beside(entry: Mapping[str, Any], sources: Sequence[str]) -> Beside:
+    given = entry["location"]
+    places = given if isinstance(given, Mapping) else dict.fromkeys(entry["sources"] or sources, given)
+    key = f"attributes.{entry['name']}"
+    keys = {name: f"{key}.location.{name}" if given is places else key for name in places}
+    folders = {
+        name: SourceFolder(
+            f"attributes/{entry['name']}",
+            place,
+            ("**/*",),
+            entry["format"],
+            keys[name],
+            "attribute",
+            entry["follow_links"],
+            S3Settings(**(entry["s3"] or {})),
+        )
+        for name, place in places.items()
+    }
+    return Beside(entry["name"], "attributes", folders, mirrored=given is not places)
 
 
 def _folder(files: Mapping[str, Any], what: str, key: str) -> SourceFolder:

@@ -6,12 +6,13 @@ They exist only if a source sets them, so that records from before an option exi
 from collections.abc import Mapping
 from typing import Any
 
-from corpus_assets.config.file_formats import BLANK_LINE, given_options
+from corpus_assets.config.file_formats import BLANK_LINE, Html, given_options
 from corpus_assets.raw.rows.rules import FormatOptions
 from corpus_assets.raw.web.extractors import extractor_version
 from resources.formats.codecs import ZSTD_WINDOW_BYTES
 
 _EXTRACTOR = "extractor"
+_HTML = "html"
 _SAMPLE = "sample"
 _WINDOW = "largest_window"
 _METADATA_KEYS = "metadata_keys"
@@ -43,8 +44,8 @@ def key_options(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def says_web(values: Mapping[str, Any]) -> bool:
     """Returns whether a section declares web crawls; with format `auto` any file may be one."""
-    says = f"{values.get('format')} {values.get('glob')} {values.get(_EXTRACTOR) or ''}"
-    return any(word in says for word in ("warc", "wet", "resiliparse", "trafilatura"))
+    says = f"{values.get('format')} {values.get('glob')}"
+    return bool(values.get(_EXTRACTOR)) or any(word in says for word in ("warc", "wet"))
 
 
 def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -53,13 +54,14 @@ def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     The extractor has its version; in a sample of a corpus its share is included. values: the section of corpus.yaml.
     `ConfigError` names the extra of an extractor that is not installed.
     """
-    given = given_options(values["csv"], values.get(_EXTRACTOR)) | key_options(values)
+    given = given_options(values["csv"], values.get(_EXTRACTOR), values.get(_HTML)) | key_options(values)
     if values[_WINDOW] != ZSTD_WINDOW_BYTES:
         given[_WINDOW] = values[_WINDOW]
     if says_web(values):
         given[_WEB] = _READING
     if _EXTRACTOR in given:
-        given[_EXTRACTOR] = extractor_version(given[_EXTRACTOR])
+        named = given[_EXTRACTOR]
+        given[_EXTRACTOR] = extractor_version(named) if isinstance(named, str) else list(map(extractor_version, named))
     given |= {f"{_SAMPLE}.{key}": value for key, value in values.get(_SAMPLE, {}).items()}
     return {f"{prefix}.{key}": value for key, value in given.items()}
 
@@ -67,12 +69,16 @@ def format_parameters(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 def format_options(parameters: Mapping[str, Any], prefix: str) -> FormatOptions:
     """Returns the options that `format_parameters` made parameters from."""
     columns = parameters.get(f"{prefix}.csv.columns")
-    library = parameters.get(f"{prefix}.{_EXTRACTOR}")
+    named = parameters.get(f"{prefix}.{_EXTRACTOR}") or ()
+    extractors = (named,) if isinstance(named, str) else named
+    usual = Html()
     return FormatOptions(
         delimiter=parameters.get(f"{prefix}.csv.delimiter"),
         quote=parameters.get(f"{prefix}.csv.quote", '"'),
         columns=None if columns is None else tuple(columns),
-        extractor=library.partition(" ")[0] if library else None,
+        extractors=tuple(one.partition(" ")[0] for one in extractors),
+        least=parameters.get(f"{prefix}.{_HTML}.least", usual.least),
+        form=parameters.get(f"{prefix}.{_HTML}.form", usual.form),
         escape=parameters.get(f"{prefix}.csv.escape"),
         window=parameters.get(f"{prefix}.{_WINDOW}", ZSTD_WINDOW_BYTES),
     )

@@ -294,17 +294,15 @@ def refused_deletions(planner: Planner) -> list[str]:
     places = {**{entry["name"]: ("source", entry) for entry in values["sources"]}}
     places |= {name: ("dataset", entry) for name, entry in own.items()}
     places |= {entry["name"]: ("benchmark", entry) for entry in planner.settings.benchmarks()}
-    records = {key: record for stage in planner.graph if _digests_files(stage) for key, record in _all(planner, stage)}
+    records = {
+        key: record for stage in planner.graph if stage.digests_raw_files for key, record in _all(planner, stage)
+    }
     return [
         f"{what} {name}: {why}"
         for name, (what, entry) in places.items()
         if (found := read_of(name, records, planner.listing)).gone
         for why in lost_files(entry, found)
     ]
-
-
-def _digests_files(stage: Stage) -> bool:
-    return stage.looks_outside and not stage.lists_shards
 
 
 def _all(planner: Planner, stage: Stage) -> Sequence[tuple[str | None, Record]]:

@@ -17,6 +17,7 @@ from corpus_assets.raw.formats.names import HEAD_BYTES, container_of, resolve_fo
 from corpus_assets.raw.rows.documents import RowReader, RowRules
 from corpus_assets.raw.rows.faults import BadRow, RowError
 from corpus_assets.raw.rows.rules import FormatOptions, Limits, RowParser
+from corpus_assets.raw.web.extractors import Extraction
 from resources.errors import BadFileError, CorpusError, file_fault
 from resources.formats.codecs import BUFFER_BYTES, CODECS, CodecError, WindowError, open_packed, open_zstd
 from resources.formats.documents import Document
@@ -100,8 +101,8 @@ def read_rows(
             layout = delimited.Layout.of(kind.rows, options)
             yield from delimited.read_rows(stream, new_parser(), layout, limits.line_bytes, where)
         elif kind.rows.startswith("warc"):
-            library = options.extractor
-            yield from warc.read_rows(stream, new_parser(), limits, where, library=library, counts=file.counts)
+            how = Extraction(options.extractors, options.least, options.form) if options.extractors else None
+            yield from warc.read_rows(stream, new_parser(), limits, where, how=how, counts=file.counts)
         else:
             yield from jsonl.read_rows(stream, new_parser(), limits.line_bytes, where, where, bare_strings=bare_strings)
 

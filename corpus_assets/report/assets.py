@@ -18,7 +18,9 @@ _COMPARED = "components"
 
 def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
     """Returns the stage of the report. stages: all others; none if there is nothing but a list of raw files."""
-    values = config.model_dump(mode="json", exclude=_OF_THE_MACHINE)
+    # Configurations without these have the recipes that they had.
+    unused = {name for name, value in (("origins", config.origins), ("classifiers", config.classifiers)) if not value}
+    values = config.model_dump(mode="json", exclude=_OF_THE_MACHINE | unused)
     versions = {stage.name: stage.code_version for stage in stages}
     return [
         Stage(

@@ -102,15 +102,17 @@ def _add_packing(found: Dataset, statistics: Mapping[str, Any]) -> None:
 
 
 def _mixture(built: Built, entry: Mapping[str, Any]) -> dict[str, Mixed]:
-    """Returns how each source is used. Its shares are those of corpus.yaml, if they are given there."""
+    """Returns how each source or unit is used. Its shares are those of corpus.yaml, if they are given there."""
     weights = entry.get("weights") or {}
     shares = weights.get("shares")
     whole = sum(shares.values()) if isinstance(shares, Mapping) else 0
     found: dict[str, Mixed] = {}
     for partition in built.get(names.mixture(entry["name"]), ()):
-        for source, used in partition.json()["sources"].items():
+        stored = partition.json(".json")
+        for source, used in (stored.get("units") or stored["sources"]).items():
             asked = shares.get(source, 0) / whole if isinstance(shares, Mapping) and whole else None
-            found[source] = Mixed(used["available"], used["target"], used["reached"], used["epochs"], asked)
+            target = used.get("asked", used["target"])
+            found[source] = Mixed(used["available"], target, used["reached"], used["epochs"], asked)
     return found
 
 

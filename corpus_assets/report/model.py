@@ -199,6 +199,49 @@ class Measure(msgspec.Struct):
     cuts: dict[str, float] = {}
 
 
+class Place(msgspec.Struct):
+    """A domain, host or suffix, or a year, and what documents of train are from it. tokens: None if not counted."""
+
+    name: str
+    documents: int
+    text_bytes: int
+    tokens: int | None
+
+
+class Origin(msgspec.Struct):
+    """Where the documents of a source are from, each counted once. domains, hosts, suffixes: the largest.
+
+    different: how many domains, hosts and suffixes there are. without_url: documents that name none. years: of all.
+    """
+
+    source: str
+    documents: int
+    without_url: int
+    different: dict[str, int]
+    domains: list[Place]
+    hosts: list[Place]
+    suffixes: list[Place]
+    years: list[Place]
+
+
+class Classifier(msgspec.Struct):
+    """A learned filter. examples: of each class, by part. figures: on the part that was held out."""
+
+    name: str
+    kind: str
+    examples: dict[str, dict[str, int]]
+    figures: dict[str, Any]
+
+
+class LanguageScores(msgspec.Struct):
+    """The values of taggers over the documents of a source that have one language."""
+
+    source: str
+    language: str
+    documents: int
+    measures: list[Measure]
+
+
 class Stage(msgspec.Struct):
     """An asset: version of its algorithm, number of partitions, and the digest of all their contents."""
 
@@ -210,7 +253,7 @@ class Stage(msgspec.Struct):
 class Model(msgspec.Struct):
     """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
 
-    substrings: absent if there is no such entry.
+    origins, languages, substrings: unset if they are not configured.
     """
 
     version: int
@@ -227,6 +270,9 @@ class Model(msgspec.Struct):
     configuration: dict[str, Any]
     stages: dict[str, Stage]
     substrings: list[Substrings] | msgspec.UnsetType = msgspec.UNSET
+    origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
+    classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
+    languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode(model: Model) -> bytes:

@@ -1,14 +1,17 @@
 """The page of a report: one self-contained file."""
 
 from markupsafe import Markup
+from msgspec import UNSET
 
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
 from corpus_assets.report.model import Model
+from corpus_assets.report.sections.classifiers import classifiers
 from corpus_assets.report.sections.duplicates import duplicates
 from corpus_assets.report.sections.flow import flow
 from corpus_assets.report.sections.holdout import holdout
 from corpus_assets.report.sections.making import making, repeat
 from corpus_assets.report.sections.measures import measures
+from corpus_assets.report.sections.origins import origins
 from corpus_assets.report.sections.sources import sources
 from corpus_assets.report.sections.substrings import substrings
 from corpus_assets.report.sections.summary import summary
@@ -23,9 +26,11 @@ _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 
 def page(model: Model, content: bytes, times: Timings) -> str:
     """Returns the page. content: the model as JSON, which the page holds too."""
-    parts = (summary, flow, tokens, sources, lengths, duplicates, holdout, measures, packing)
-    of_substrings = [section for section in [substrings(model)] if section.blocks]
-    sections = [*(part(model) for part in parts), *of_substrings, making(times), repeat(model, times)]
+    counted = () if model.origins is UNSET else (origins,)
+    learned = () if model.classifiers is UNSET else (classifiers,)
+    cut = () if model.substrings is UNSET else (substrings,)
+    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, *cut, holdout, measures, *learned, packing)
+    sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",
         "index.html",

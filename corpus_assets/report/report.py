@@ -6,12 +6,14 @@ from typing import Any
 from msgspec import UNSET
 
 from corpus_assets.report.benchmarks import benchmarks
+from corpus_assets.report.classifiers import classifiers
 from corpus_assets.report.datasets import datasets
 from corpus_assets.report.duplicates import duplicates
 from corpus_assets.report.flow import READ, sources, splits, steps
 from corpus_assets.report.lengths import lengths
 from corpus_assets.report.measures import measures
 from corpus_assets.report.model import VERSION, Model, Stage, encode
+from corpus_assets.report.origins import LANGUAGES, ORIGINS, languages, origins
 from corpus_assets.report.records import Built
 from corpus_assets.report.substrings import substrings
 from corpus_assets.report.timings import timings
@@ -56,8 +58,11 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         measures=histograms,
         measures_left_out=left_out,
         configuration=dict(configuration),
+        origins=origins(built) if ORIGINS in built else UNSET,
+        languages=languages(built) if LANGUAGES in built else UNSET,
         stages={asset: _stage(asset, built[asset], versions[asset]) for asset in built},
         substrings=substrings(built, configuration) or UNSET,
+        classifiers=classifiers(built, configuration),
     )
 
 

@@ -10,7 +10,7 @@ from corpus_assets.dedup.documents.numbering import shard_source
 from corpus_assets.dedup.shared import PAIR_THRESHOLD, stored_numbering
 from corpus_assets.filter.assets import FILTERED, READ
 from corpus_assets.filter.filtered_documents import CHANGES, Change
-from corpus_assets.mix.assets import LEAVE_OUT, REASONS
+from corpus_assets.mix.kept import LEAVE_OUT, REASONS
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import Origin, nth_row
 from corpus_assets.tracing.resemblance import resemblance

@@ -21,7 +21,7 @@ from corpus_assets.viewer.guard import Guard
 from corpus_assets.viewer.listing import facets
 from corpus_assets.viewer.listing import page as listing
 from corpus_assets.viewer.opened import Opened, View
-from corpus_assets.viewer.papers import card
+from corpus_assets.viewer.papers import card, origins
 from corpus_assets.viewer.query import Query, RefusedError
 from corpus_assets.viewer.site import BASE, Asked, Page, seen
 from corpus_assets.viewer.tokens import page as tokens
@@ -41,6 +41,7 @@ PAGES: tuple[tuple[str, Page], ...] = (
     ("/benchmarks", benchmarks.benchmarks),
     ("/benchmarks/{benchmark}", benchmarks.items),
     ("/card", card.card),
+    ("/origins", origins.origins),
     ("/tokens", tokens.datasets),
     ("/tokens/{dataset}", tokens.rows),
     ("/plan", plan.plan),

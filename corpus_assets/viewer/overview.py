@@ -69,6 +69,7 @@ def _more_pages(view: View) -> Iterator[tuple[str, str, bool]]:
     values = view.corpus.settings.values
     yield "facets", "documents in numbers", bool(values["sources"])
     yield "benchmarks", "benchmarks item by item", bool(values["benchmarks"])
+    yield "origins", "domains, hosts and years of the documents of train", values["origins"] is not None
     yield "card", "the card, and what is still to be written in it", values["card"] is not None
 
 

@@ -9,6 +9,7 @@ import msgspec
 from resources.formats.attributes import Span
 from resources.formats.documents import Document
 from resources.outside_files import OutsideFile
+from resources.stage.partition import Partition
 
 Spans = Mapping[str, Sequence[Span]]
 """Spans by type, which is the last part of an attribute key."""
@@ -76,6 +77,8 @@ class Tagger:
         name, and the digest of the files is part of the recipe.
     reads: keys of the metadata without which it says nothing of a document; a build names those that no document has.
     dolma_files: other functions to read them for `compat: dolma`.
+    asset: an asset without partitions that it needs; `tag` gets what `read` returns for it by the name `model`.
+    kernels: the compiled functions that `tag` calls, by module and name.
 
         def shouting(text: Text) -> Spans:
             capitals = sum(map(str.isupper, text.string))
@@ -98,6 +101,9 @@ class Tagger:
     dolma_files: Mapping[str, Load] = field(default_factory=dict, hash=False)
     reads: tuple[str, ...] = ()
     dolma_version: str = ""
+    asset: str = ""
+    read: Callable[[Partition], Any] | None = None
+    kernels: tuple[str, ...] = ()
 
     def function(self, compat: str | None) -> Tag:
         """Returns the function for a `compat`."""

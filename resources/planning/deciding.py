@@ -80,6 +80,8 @@ class Decider:
             return self._not_fresh(key, Status.MISSING, held or self._reason_of_absence(key))
         if fault := self._known.stored.damage(record):
             return self._not_fresh(key, Status.MISSING if fault.startswith("file missing") else Status.STALE, fault)
+        if stage.frozen:
+            return Decision(stage.name, key, Status.FRESH)
         if reason := source.change(record):
             return self._not_fresh(key, Status.STALE, held or reason)
         if stage.looks_outside:
@@ -125,13 +127,21 @@ class Decider:
         if self._stage.lists_shards:
             change = input_change(record.inputs, listing_inputs(self._known.listing))
             return self._looked(key, change)
-        shard = self._known.shards[key or ""]
+        raw, beside = self._known.shards[key or ""], self._stage.beside
+        if beside is None:
+            return self._look_at(raw, key, record, "raw shard", "changed")
+        # None if its source has no such files, or if the raw files are those of the last build.
+        found = raw.file_beside(beside)
+        return self._look_at(found, key, record, "file", found.problem or "changed") if found else self._looked(key, "")
+
+    def _look_at(self, shard: Shard, key: Key, record: Record, what: str, change: str) -> Decision:
+        """Returns the decision for the digest of a file. what: the file, in words. change: what befell it, if so."""
         if record.inputs.get("name") != shard.path_digest():
-            return self._looked(key, f"raw shard {shard.label} was renamed")
+            return self._looked(key, f"{what} {shard.label} was renamed")
         if shard.is_as(record.seen):
             return self._looked(key, "")
         if shard.bytes != record.seen.get("bytes") or remembered_digest(shard) != record.inputs.get("file"):
-            return self._looked(key, f"raw shard {shard.label} changed")
+            return self._looked(key, f"{what} {shard.label} {change}")
         return Decision(self._stage.name, key, Status.FRESH, rewritten=True)
 
     def _looked(self, key: Key, change: str) -> Decision:

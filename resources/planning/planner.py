@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from resources.hashing import value_digest
 from resources.ledger.ledger import Ledger, Record
 from resources.planning.deciding import Decider, Known, listing_inputs
 from resources.planning.decisions import Decision, Plan, Status
@@ -70,8 +71,16 @@ class Planner:
             self._stored.look(record for records in found for record in islice(records.values(), 1))
 
     def foretold(self, stage: Stage) -> list[str]:
-        """Returns the sentences of `Hooks.foretells` of a stage, unless it has nothing to do."""
-        return [] if self.all_fresh(stage) else list(stage.hooks.foretells(self.settings.values))
+        """Returns the sentences of `Hooks.compares`, and of `Hooks.foretells` unless the stage has nothing to do."""
+        compared = stage.hooks.compares(self.content, self.settings.values)
+        return [*compared, *(() if self.all_fresh(stage) else stage.hooks.foretells(self.settings.values))]
+
+    def content(self, asset: str) -> str | None:
+        """Returns a digest of all content that an asset has now; None if none of it is built, or there is no such."""
+        keys = self.partitions(self.graph[asset]) if asset in self.graph.stages else []
+        records = self.records(asset) if keys else {}
+        found = {str(key): records[key].digest for key in keys if key in records}
+        return value_digest(found) if found else None
 
     def partitions(self, stage: Stage) -> list[str | None]:
         """Returns the partition keys that a stage should have now, in canonical order."""

@@ -26,6 +26,7 @@ class Shard:
     problem: why a file that exists cannot be read at all.
     place: where it lies, a folder of this machine by default.
     found: what the place says about the file itself, without the files that it lists.
+    beside: files that lie beside it, each with the name of its set (`resources/shards/beside.py`).
     """
 
     key: str
@@ -40,6 +41,7 @@ class Shard:
     lines: tuple[int, ...] = ()
     place: RawPlace | None = field(default=None, repr=False)
     found: FoundFile | None = field(default=None, repr=False)
+    beside: tuple[tuple[str, "Shard"], ...] = field(default=(), repr=False, compare=False)
 
     @property
     def label(self) -> str:
@@ -58,6 +60,10 @@ class Shard:
     @property
     def _found(self) -> FoundFile:
         return self.found or FoundFile(self.path, self.bytes, self.modified, self.problem)
+
+    def file_beside(self, name: str) -> "Shard | None":
+        """Returns the file of a set that lies beside it; None if the set has none for its source."""
+        return dict(self.beside).get(name)
 
     def is_among(self, sources: Sequence[str] | None, glob: str | Sequence[str] | None) -> bool:
         """Returns whether it is of some sources, and matches one of some patterns. None for all."""

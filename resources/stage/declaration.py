@@ -124,12 +124,14 @@ class Stage:
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is read from the shard's source.
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
     hooks: what a build asks of it, in the process that drives the build; workers are not given it.
+    beside: with `looks_outside`, the set of files beside the raw files that it digests (`resources/shards/beside.py`).
     shard_set: the dataset whose own files the shards are; None for those of all sources of the corpus.
     unit_in, unit_out: what the rows are that `rows_in` and `rows_out` count, in the plural. A stage that counts neither
         has no rows, only files.
     reasons: every reason for which it may drop rows, besides those that the configuration gives (`Hooks.reasons`).
     moves: drop reasons that lose nothing, each with the asset that the rows went to.
     columns: names of the rows' columns, for the web UI, each with its type and, after `: `, what it holds.
+    frozen: True if what is committed is used as it is, whatever it was made from.
     kinds: labels that Dagster shows on the asset, such as `jsonl` or `numba`.
 
         Stage(
@@ -154,6 +156,7 @@ class Stage:
     inputs: tuple[Input, ...] = ()
     parameters: tuple[str, ...] = ()
     looks_outside: bool = False
+    beside: str | None = None
     hooks: Hooks = NO_HOOKS
     shard_set: str | None = None
     unit_in: str = "rows"
@@ -162,11 +165,17 @@ class Stage:
     moves: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
+    frozen: bool = False
 
     @property
     def lists_shards(self) -> bool:
         """True for the stage that lists all raw files: its partitions add and remove shards."""
         return self.looks_outside and self.partitioning is Partitioning.NONE
+
+    @property
+    def digests_raw_files(self) -> bool:
+        """True for a stage that digests the raw files, each of which is one of its partitions."""
+        return self.looks_outside and not self.lists_shards and self.beside is None
 
     @property
     def has_gate(self) -> bool:

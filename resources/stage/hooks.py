@@ -72,6 +72,13 @@ class Hooks:
         """Returns sentences for the plan while something is to be computed."""
         return ()
 
+    def compares(self, content: Callable[[str], str | None], settings: Values) -> Iterable[str]:
+        """Returns sentences for the plan about content that is other than what something was made for.
+
+        content: returns a digest of all content that an asset has now; None if none of it is built.
+        """
+        return ()
+
     def gate(self, counters: Values, settings: Values) -> Sequence[str]:
         """Returns the reasons not to use a partition, given its counters; while there are any, its readers wait."""
         return ()

@@ -92,6 +92,7 @@ class Task:
         self.counters: dict[str, Any] = {}
         self.statistics: dict[str, Any] = {}
         self.seen: dict[str, Any] = {}
+        self._beside: dict[str, RawReading] = {}
 
     @cached_property
     def _unpublished(self) -> Unpublished:
@@ -146,9 +147,14 @@ class Task:
 
     def close(self) -> None:
         """Closes what readers left open, and removes everything that was not published."""
-        if "raw" in self.__dict__:
-            self.raw.close()
+        for reading in self._readings():
+            reading.close()
         self.discard()
+
+    def _readings(self) -> Iterator[RawReading]:
+        """Yields what was opened outside of the store."""
+        yield from [self.raw] if "raw" in self.__dict__ else ()
+        yield from self._beside.values()
 
     @property
     def key(self) -> str:
@@ -171,10 +177,22 @@ class Task:
         recorded = (one for one in of_shard if one.partition == self.key and one.inputs.keys() == RAW_SOURCE_INPUTS)
         return RawReading(self.shard, next(recorded, None))
 
+    def beside(self, asset: str, name: str) -> RawReading:
+        """Opens the file of a set that lies beside the raw file, as `raw` does. asset: the stage that digests the set.
+
+        A task that reads raw files too declares `raw_source` before that stage.
+        """
+        if asset not in self._beside:
+            shard = self.shard.file_beside(name)
+            if shard is None:
+                raise ConfigError(f"{self.shard.label} has no file of {name!r} beside it")
+            self._beside[asset] = RawReading(shard, self.input(asset).record)
+        return self._beside[asset]
+
     def require_read_right(self) -> None:
-        """Raises an error if the bytes read from the raw file are not the recorded ones; see `RawReading`."""
-        if "raw" in self.__dict__:
-            self.raw.require_right()
+        """Raises an error if bytes read from outside are not the recorded ones; see `RawReading`."""
+        for reading in self._readings():
+            reading.require_right()
 
     def __getitem__(self, key: str) -> Any:
         """Returns a parameter that the stage declared, by its dotted key."""

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from resources.errors import ConfigError
+from resources.hashing import content_digest
 
 
 def own_module(name: str, key: str, folder: Path) -> ModuleType:
@@ -18,6 +19,12 @@ def own_module(name: str, key: str, folder: Path) -> ModuleType:
         return importlib.import_module(name)
     except Exception as error:
         raise ConfigError(f"{key}: module {name!r} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def module_digest(name: str) -> str:
+    """Returns the digest of the file of an imported module; `built in` if it has none."""
+    file = getattr(sys.modules[name], "__file__", None)
+    return content_digest(Path(file).read_bytes()) if file else "built in"
 
 
 def named(known: Mapping[str, str], value: str, key: str, folder: Path) -> Any:

@@ -50,6 +50,18 @@ def tagged(**changes: Any) -> dict[str, Any]:
     return {**source(), "attributes": [{**entry, **changes}]}
 
 
+def given(**changes: Any) -> dict[str, Any]:
+    """Attributes in files. changes: of their entry."""
+    return {**source(), "attributes": [{"name": "tox", "location": "scores", **changes}]}
+
+
+def learned(**positive: Any) -> dict[str, Any]:
+    """A classifier with a class of other examples. positive: its examples."""
+    entry = {"name": "edu", "positive": [positive], "negative": [{"source": "web"}], "least": 20}
+    return {**source(), "classifiers": [entry]}
+
+
+TO_COUNT = {"datasets": [], "short_documents": {"threshold": 0}}
 TOK = {"kind": "tokenizer_json", "path": "tok.json", "eos": "<|endoftext|>"}
 TALK = rows_of(id="x", messages=[{"role": "user", "content": "a b"}, {"role": "assistant", "content": "c"}])
 PAIR = rows_of(instruction="a b", input="c", output="d")
@@ -63,6 +75,9 @@ QUALITY = {"attributes": [{"name": "q", "taggers": ["gopher_v2"]}]}
 BENCH = {"name": "quiz", "location": "bench"}
 FIM = {"prefix_token": "a", "middle_token": "b", "suffix_token": "<|endoftext|>"}
 LOST = (f"none of {ROWS}",)
+SCORES = {
+    "scores/a.jsonl": "".join(json.dumps({"id": f"d{n}", "attributes": {"score": n}}) + "\n" for n in range(ROWS))
+}
 
 
 def exported(**values: Any) -> dict[str, Any]:
@@ -140,6 +155,44 @@ CASES: dict[Key, Case] = {
         "takedown",
         {"gone.txt": "http://e.org/3\n"},
     ),
+    ("AttributeFiles", "location"): Case(given(location=NOWHERE), ("attributes.tox.location", NOWHERE)),
+    ("AttributeFiles", "sources"): Case(given(sources=[NOWHERE]), ("attributes.0", "'nowhere'", "valid: web")),
+    ("AttributeFiles", "id_key"): Case(
+        given(id_key=NOWHERE),
+        ("attributes/tox/a.jsonl line 1", "'nowhere' (`id_key`)", "the row has id, attributes"),
+        "tox_attributes",
+        SCORES,
+    ),
+    ("AttributeFiles", "attributes_key"): Case(
+        given(attributes_key=NOWHERE),
+        ("attributes/tox/a.jsonl line 1", "'nowhere' (`attributes_key`)", "the row has id, attributes"),
+        "tox_attributes",
+        SCORES,
+    ),
+    ("AttributeFiles", "keys"): Case(
+        given(keys=[NOWHERE]), ("attributes.tox.keys 'nowhere'", *LOST, "they have: score"), "tox_attributes", SCORES
+    ),
+    ("Flagged", "attribute"): Case(
+        given(flagged={"attribute": NOWHERE, "min_score": 1}),
+        ("attributes.tox.flagged.attribute 'nowhere'", *LOST, "they have: score"),
+        "tox_attributes",
+        SCORES,
+    ),
+    ("Origins", "url_keys"): Case(
+        {**source(), "origins": {"url_keys": [NOWHERE], "suffix_list": "hosts.txt"}, **TO_COUNT},
+        ("origins.url_keys 'nowhere'", "none of", "documents", "they have: page"),
+        "origin_counts",
+    ),
+    ("Origins", "language"): Case(
+        {**source(), **QUALITY, "origins": {"language": "q.nowhere", "suffix_list": "hosts.txt"}, **TO_COUNT},
+        ("origins.language 'q__nowhere__'", *LOST, "they have: q__gopher_v2__"),
+        "language_scores",
+    ),
+    ("Origins", "suffix_list"): Case(
+        {**source(), "origins": {"suffix_list": "nowhere.txt"}, **TO_COUNT},
+        ("origins.suffix_list", "nowhere.txt", "cannot be read"),
+        "origin_counts",
+    ),
     ("Attributes", "taggers"): Case(tagged(taggers=[NOWHERE], options={}), (NOWHERE, "attributes.0.taggers")),
     ("Attributes", "options"): Case(
         tagged(options={NOWHERE: {"lists": "hosts.txt"}}), ("'nowhere'", "valid: host_list")
@@ -162,6 +215,23 @@ CASES: dict[Key, Case] = {
         },
         ("options.dolma_v1_tokenizer.model", "nowhere.bin"),
         "t_attributes",
+    ),
+    ("Examples", "source"): Case(learned(source=NOWHERE), ("classifiers.0.positive.0", "'nowhere'", "valid: web")),
+    ("Examples", "file"): Case(
+        learned(file="nowhere.jsonl"), ("classifiers.0.positive.0.file", "nowhere.jsonl"), "edu_classifier"
+    ),
+    ("Examples", "key"): Case(
+        learned(source="web", key=NOWHERE, min=1),
+        ("classifiers.0.positive.0.key 'metadata.nowhere'", *LOST, "page"),
+        "edu_classifier",
+    ),
+    ("Examples", "values"): Case(
+        learned(source="web", key="page", values=[NOWHERE]), ("edu.positive has 0 different texts",), "edu_classifier"
+    ),
+    ("Classifier", "model"): Case(
+        {**source(), "classifiers": [{"name": "edu", "model": "nowhere.bin"}]},
+        ("classifiers.0.model", "nowhere.bin"),
+        "edu_classifier",
     ),
     ("CorpusConfig", "taggers"): Case({**source(), "taggers": [NOWHERE]}, ("taggers", "'nowhere'")),
     ("CorpusConfig", "stages"): Case({**source(), "stages": [NOWHERE]}, ("stages", "'nowhere'")),
@@ -271,6 +341,21 @@ CASES: dict[Key, Case] = {
         ("dedup.priority", "'nowhere'", "valid: web"),
     ),
     ("Mix", "leave_out"): Case({**source(), "mix": {"leave_out": [NOWHERE]}}, ("mix.leave_out", "'nowhere'")),
+    ("MixUnit", "by"): Case(
+        {**source(), "mix": {"units": [{"by": f"metadata.{NOWHERE}"}]}},
+        ("mix.units.0.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "document_units",
+    ),
+    ("MixCopies", "by"): Case(
+        {**source(), "mix": {"copies": {"by": f"metadata.{NOWHERE}", "points": [[0, 1]]}}},
+        ("mix.copies.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "mixed_pass1",
+    ),
+    ("MixOrder", "by"): Case(
+        {**source(), "mix": {"order": {"by": f"metadata.{NOWHERE}"}}},
+        ("mix.order.by 'metadata.nowhere'", *LOST, "metadata.page"),
+        "mixed_pass1",
+    ),
     ("Weights", "shares"): Case(
         exported(format="megatron", weights={"shares": {NOWHERE: 1}}), ("'nowhere'", "valid: web")
     ),
@@ -497,8 +582,11 @@ NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
         "Substrings.name",
+        *("AttributeFiles.name", "Classifier.name"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
+        "MixUnit.name",
+        "Weights.fitted_on",
         *("LlmcExport.prefix", "DatatroveExport.tokenizer_name"),
     },
     "how something is read, written or reached": {
@@ -516,6 +604,8 @@ NAMES_NOTHING: dict[str, set[str]] = {
             "S3Section.region",
             "S3Section.profile",
         ),
+        *(f"Endpoint.{key}" for key in ("url", "model", "key_variable", "parameters", "answers")),
+        *("TaggerOptions.settings", "TaggerOptions.device"),
         *("CacheSection.folder", "Source.text_separator", "Files.text_separator", "Notice.command", "Notice.webhook"),
     },
     "gives names to columns that have none; another number of them is a bad row": {"Csv.columns"},
@@ -525,6 +615,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
     },
     "a border that a text need not have": {"Deduper.separator"},
     "a length, with its unit": {"Substrings.min_length"},
+    "a question, and what its answer must have": {"Endpoint.prompt", "Endpoint.score"},
     "what people state": {
         "Source.licence",
         "OwnFiles.licence",

@@ -14,7 +14,7 @@ import yaml
 
 from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.raw.web import extractors
+from corpus_assets.raw.web import libraries
 from docs.generate import FOLDER
 from resources.errors import ConfigError
 from resources.stage.partition import Partition
@@ -98,13 +98,13 @@ def test_only_what_reads_csv_depends_on_its_options(tmp_path: Path) -> None:
 def test_the_extractor_and_its_version_are_parameters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [{"name": "crawl", "extractor": "resiliparse"}, {"name": "other"}]
     folder = write(tmp_path, sources, {"crawl/b.warc": b"".join(CRAWL), "other/b.jsonl": b'{"text":"a"}\n'})
-    monkeypatch.setattr(extractors, "version", lambda _: "1.0")
+    monkeypatch.setattr(libraries, "version", lambda _: "1.0")
     assert not normalized(opened(folder)).failed
-    monkeypatch.setattr(extractors, "version", lambda _: "2.0")
+    monkeypatch.setattr(libraries, "version", lambda _: "2.0")
     plan = statuses(opened(folder).planner().plan())
     changed = {key: reason for (asset, key), (_, reason) in plan.items() if asset == "normalized_documents"}
     assert changed == {"crawl--b": "source.extractor resiliparse 1.0 -> resiliparse 2.0"}
-    monkeypatch.setattr(extractors, "version", version)
+    monkeypatch.setattr(libraries, "version", version)
     sources[0]["extractor"] = "trafilatura"
     write(tmp_path, sources, {})
     try:

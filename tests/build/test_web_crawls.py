@@ -1,12 +1,14 @@
 """Web crawls through the product: what is no text, and what could not be decoded, is counted and told."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from corpus_assets.raw.losses import GUESSED, REPLACED
+from resources.errors import ConfigError
 from resources.stage.partition import Partition
 from tests.build.small import opened, prose
 from tests.build.test_input_formats import documents, normalized, write
@@ -67,3 +69,40 @@ def test_reported_crawls(tmp_path: Path, report: str) -> None:
         assert set(expected["kept_urls"]) <= set(found) <= {*expected["kept_urls"], *expected["may_keep"]}
     for name, text in expected.get("must_contain", {}).items():
         assert text in found[f"http://site.example/{name}"]
+
+
+OWN = "def text(page):\n    return page.partition('<main>')[2].partition('</main>')[0] or None\n"
+
+
+def test_an_extractor_of_ones_own_and_the_next_one_in_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    pages = [f"<main>{prose(n)}</main>".encode() for n in range(2)] + [f"<p>{prose('p')}</p>".encode()]
+    crawl = [response(page, url=f"https://e.org/{n}", kind="text/html") for n, page in enumerate(pages)]
+    sources = [{"name": "crawl", "extractor": ["own_text:text", "own_text_too:text"]}]
+    (tmp_path / "own_text.py").write_text(OWN, encoding="utf-8")
+    (tmp_path / "own_text_too.py").write_text(OWN.replace("main", "p"), encoding="utf-8")
+    write(tmp_path, sources, {"crawl/a.warc": b"".join(crawl)})
+    corpus = opened(tmp_path)
+    assert normalized(corpus).failed == []
+    assert [row.text for row in documents(corpus, "crawl--a")] == [prose(0), prose(1), prose("p")]
+    (tmp_path / "own_text.py").write_text(f"# Another one.\n{OWN}", encoding="utf-8")
+    (decision,) = (one for one in opened(tmp_path).planner().plan().decisions if one.asset == "normalized_documents")
+    assert decision.status == "stale"
+    assert decision.reason is not None
+    assert decision.reason.startswith("source.extractor ['own_text:text ")
+
+
+@pytest.mark.parametrize(
+    ("extractor", "message"),
+    [
+        ("justext", r"received 'justext'; valid: combined, trafilatura, resiliparse, or module:function of your own"),
+        (["resiliparse", "resiliparse"], "received resiliparse, resiliparse; valid: each extractor once"),
+        ([], "extractor"),
+        ("no_such_module:text", r"sources.crawl.extractor: module 'no_such_module' cannot be imported"),
+        ("json:no_such_function", r"sources.crawl.extractor: module 'json' has no 'no_such_function'"),
+        ("json:__doc__", "sources.crawl.extractor: 'json:__doc__' is no function"),
+    ],
+)
+def test_an_extractor_that_cannot_be_is_refused(tmp_path: Path, extractor: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        opened(write(tmp_path, [{"name": "crawl", "extractor": extractor}], {}))

@@ -1,5 +1,6 @@
 """The plain definitions: what a word is, and which items a text holds."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 from unicodedata import category, normalize
@@ -32,7 +33,15 @@ def kind(character: str, punctuation: str) -> str:
     return "alone" if any(first <= ord(character) <= last for first, last in WITHOUT_SPACES) else "letter"
 
 
-def words(text: str, punctuation: str = "removed") -> list[Word]:
+def words(text: str, punctuation: str = "removed", numbers: str = "compared") -> list[Word]:
+    """The words of a text; with `equal` numbers each run of digits in a word is a 0."""
+    found = _words(text, punctuation)
+    if numbers == "equal":
+        return [word._replace(letters=re.sub(r"\d+", "0", word.letters)) for word in found]
+    return found
+
+
+def _words(text: str, punctuation: str) -> list[Word]:
     found: list[Word] = []
     is_open = False
     first = ""
@@ -54,16 +63,16 @@ def words(text: str, punctuation: str = "removed") -> list[Word]:
 
 
 def held(text: str, items: Sequence[str], n: int, shortest: int) -> list[tuple[int, float, list[tuple[int, int]]]]:
-    """Items of which a text holds n-grams (or the whole, if they are shorter): number, share, spans."""
+    """Items of which a text holds n-grams (or the whole, if they are very short): number, share, spans."""
     document = words(text)
     letters = [word.letters for word in document]
     found = []
     for number, item in enumerate(items):
         ours = [word.letters for word in words(item)]
-        size = n if len(ours) >= n else len(ours)
+        size = len(ours) if len(ours) < shortest else shortest if len(ours) < 2 * n else n
         covered: set[int] = set()
         spans: set[int] = set()
-        for place in range(len(ours) - size + 1 if size >= min(shortest, n) else 0):
+        for place in range(len(ours) - size + 1 if size >= 3 else 0):
             for start in range(len(letters) - size + 1):
                 if letters[start : start + size] == ours[place : place + size]:
                     covered |= set(range(place, place + size))

@@ -151,7 +151,7 @@ def planted_set(folder: Path, size: int) -> None:
     write_items(folder, "facts/test.jsonl", asked)
 
 
-@pytest.mark.parametrize("size", [10, 40, 1000])
+@pytest.mark.parametrize("size", [3, 4, 10, 40, 1000])
 def test_an_instruction_that_a_set_shares_is_no_leak(tmp_path: Path, size: int) -> None:
     planted_set(tmp_path, size)
     corpus = configure(tmp_path, [FACTS])
@@ -163,7 +163,7 @@ def test_an_instruction_that_a_set_shares_is_no_leak(tmp_path: Path, size: int) 
     assert shares(marked(corpus)["instruction"][1]) == {}
 
 
-@pytest.mark.parametrize(("size", "share"), [(4, 0.25), (40, 1)])
+@pytest.mark.parametrize(("size", "share"), [(3, 1), (40, 1)])
 def test_a_note_says_that_what_is_held_is_alike(tmp_path: Path, size: int, share: float) -> None:
     planted_set(tmp_path, size)
     corpus = configure(tmp_path, [FACTS], contamination__item_share=share)
@@ -246,6 +246,8 @@ def test_only_what_changed_is_computed_again(planted: Path) -> None:
         ({"contamination__punctuation": "separates"}, {"benchmark_ngrams": "contamination.punctuation removed -> "}),
         ({"contamination__item_limit": 9}, {"benchmark_ngrams": "contamination.item_limit 100 -> 9"}),
         ({"contamination__item_share": 0.5}, {"benchmark_ngrams": "contamination.item_share 0.25 -> 0.5"}),
+        ({"contamination__numbers": "equal"}, {"benchmark_ngrams": "contamination.numbers compared -> equal"}),
+        ({"contamination__short_item_documents": 9}, {"boilerplate_ngrams": "contamination.short_item_documents 10"}),
         ({"contamination__document_limit": 9}, {"boilerplate_ngrams": "contamination.document_limit 1000 -> 9"}),
         ({"contamination__share": 0.7}, {"contamination_report": "contamination.share 0.5 -> 0.7"}),
         ({"benchmarks__0__text_key": "question"}, {"sums_items": "benchmarks.sums.text_key "}),
@@ -335,3 +337,91 @@ def test_hits_of_a_shard_are_the_same_in_any_corpus(planted: Path) -> None:
     hits = partitions(corpus, "benchmark_hits")["books--planted"].array(".hits.npy")
     assert len(hits) > 0
     assert np.all(np.diff(hits[:, 0].astype(np.int64)) >= 0)
+
+
+def test_very_short_items_are_searched_as_a_whole_if_few_documents_have_them(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    rare, everyday = "Which moon has lakes?", "What is your name?"
+    rows = [{"id": "rare", "text": f"{prose('p')} which moon\nhas LAKES {prose('q')}"}]
+    rows += [{"id": f"said {n}", "text": f"{prose(f'x{n}')} {everyday} {prose(f'y{n}')}"} for n in range(4)]
+    write_raw(tmp_path, "books/planted.jsonl", rows)
+    asked = [{"id": "moon", "text": rare}, {"id": "name", "text": everyday}, {"id": "two", "text": "Which moon?"}]
+    write_items(tmp_path, "facts/test.jsonl", asked)
+    corpus = configure(tmp_path, [FACTS], contamination__short_item_documents=3)
+    searched(corpus)
+    found = {name: shares(row) for name, (_, row) in marked(corpus).items() if row.attributes}
+    assert found == {"rare": {"moon": 1.0}}
+    counts = report(corpus)["facts-1.0"]
+    assert (counts["boilerplate"], counts["too_short"], counts["whole"]) == (1, 1, 1)
+    corpus = configure(tmp_path, [FACTS], contamination__short_item_documents=4)
+    assert searched(corpus).assets() == {"boilerplate_ngrams", "contamination_attributes", "contamination_report"}
+    assert len([row for _, row in marked(corpus).values() if row.attributes]) == 5
+    corpus = configure(tmp_path, [FACTS], contamination__short_item_documents=0)
+    searched(corpus)
+    assert (report(corpus)["facts-1.0"]["too_short"], report(corpus)["facts-1.0"]["touched"]) == (3, 0)
+    corpus = configure(tmp_path, [FACTS], contamination__short_item_documents=0, contamination__shortest_item=4)
+    searched(corpus)
+    assert (report(corpus)["facts-1.0"]["too_short"], report(corpus)["facts-1.0"]["whole"]) == (1, 2)
+
+
+@pytest.mark.parametrize("words", [14, 20, 25, 26])
+def test_an_item_that_is_cut_is_found_by_what_is_left(tmp_path: Path, words: int) -> None:
+    write_small(tmp_path)
+    left = " ".join(item("fact", words).split()[: words * 6 // 10])
+    write_raw(tmp_path, "books/planted.jsonl", [{"id": "cut", "text": f"{prose('p')} {left} {prose('q')}"}])
+    write_items(tmp_path, "facts/test.jsonl", [{"id": "f", "text": item("fact", words)}])
+    corpus = configure(tmp_path, [FACTS])
+    searched(corpus)
+    assert shares(marked(corpus)["cut"][1])["f"] >= 0.5
+
+
+def test_a_form_counts_over_short_and_long_items(tmp_path: Path) -> None:
+    """Eight words in items of 18 words and of 60: neither kind alone is a quarter of the set."""
+    write_small(tmp_path)
+    form = " ".join(f"form{n}" for n in range(8))
+    write_raw(tmp_path, "books/planted.jsonl", [{"id": "form", "text": f"{prose('p')} {form} {prose('q')}"}])
+    asked = [f"{form} {item(str(n), 10 if n < 4 else 52)}" for n in range(8)]
+    rows = [{"id": str(n), "text": text} for n, text in enumerate([*asked, *(item(f"r{n}") for n in range(12))])]
+    write_items(tmp_path, "facts/test.jsonl", rows)
+    corpus = configure(tmp_path, [FACTS])
+    searched(corpus)
+    assert shares(marked(corpus)["form"][1]) == {}
+    rows = [row for row in rows if row["id"] not in "4567"]
+    write_items(tmp_path, "facts/test.jsonl", rows)
+    corpus = configure(tmp_path, [FACTS])
+    searched(corpus)
+    assert len(shares(marked(corpus)["form"][1])) == 4
+
+
+def test_equal_items_are_no_form(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    write_raw(tmp_path, "books/planted.jsonl", [{"id": "leak", "text": f"{prose('p')} {item('same')} {prose('q')}"}])
+    write_items(tmp_path, "facts/test.jsonl", [{"id": str(n), "text": item("same")} for n in range(6)])
+    corpus = configure(tmp_path, [FACTS])
+    searched(corpus)
+    assert shares(marked(corpus)["leak"][1]) == {str(n): 1.0 for n in range(6)}
+
+
+def test_numbers_may_be_equal(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    question = " ".join(f"{word} $1,0{n}.5" for n, word in enumerate(item("sum", 20).split()))
+    other = " ".join(f"{word} {7 + n * 13}" for n, word in enumerate(item("sum", 20).split()))
+    write_raw(tmp_path, "books/planted.jsonl", [{"id": "other", "text": f"{prose('p')} {other} {prose('q')}"}])
+    write_items(tmp_path, "facts/test.jsonl", [{"id": "f", "text": question}])
+    corpus = configure(tmp_path, [FACTS])
+    searched(corpus)
+    assert shares(marked(corpus)["other"][1]) == {}
+    corpus = configure(tmp_path, [FACTS], contamination__numbers="equal")
+    searched(corpus)
+    assert shares(marked(corpus)["other"][1]) == {"f": 1.0}
+
+
+def test_a_table_of_numbers_holds_no_item_where_numbers_are_equal(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    table = {"id": "table", "text": f"{prose('p')} {' '.join(map(str, range(100, 160)))} {prose('q')}"}
+    write_raw(tmp_path, "books/planted.jsonl", [table])
+    asked = f"{item('sum', 10)} {' '.join(map(str, range(40)))}"
+    write_items(tmp_path, "facts/test.jsonl", [{"id": "f", "text": asked}])
+    corpus = configure(tmp_path, [FACTS], contamination__numbers="equal")
+    searched(corpus)
+    assert shares(marked(corpus)["table"][1]) == {}

@@ -19,16 +19,18 @@ FEW = st.sampled_from(
     "aAbß ſ\n\t.-'’\u0301\u0345\u00adİıΣς\u00e9東京か\u3099がｶｰ๐ำ½²ﬁﷺ\u1100\u1161가\U0001f600\u0f77\ufdfa\x1c\u200b"
 )
 TEXTS = st.one_of(st.text(CHARACTERS, max_size=40), st.text(FEW, max_size=40))
+NUMBERS = st.sampled_from(["compared", "equal"])
 PUNCTUATION = st.sampled_from(["removed", "separates"])
 
 
 @settings(max_examples=250)
-@given(TEXTS, PUNCTUATION)
-@example("Don't  STOP—now, 東京です x² ﬁne", "removed")
-@example("\ufdfa\ufdfaa", "separates")
-def test_words_are_those_of_the_plain_definition(text: str, punctuation: str) -> None:
-    hashes, starts, ends = word_hashes(text, punctuation)
-    expected = oracles.words(text, punctuation)
+@given(TEXTS, PUNCTUATION, NUMBERS)
+@example("Don't  STOP—now, 東京です x² ﬁne", "removed", "compared")
+@example("\ufdfa\ufdfaa", "separates", "compared")
+@example("3 12 1,05.5 a1b22 ½ ² ३४ 0 00", "removed", "equal")
+def test_words_are_those_of_the_plain_definition(text: str, punctuation: str, numbers: str) -> None:
+    hashes, starts, ends = word_hashes(text, punctuation, numbers)
+    expected = oracles.words(text, punctuation, numbers)
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == [(word.start, word.end) for word in expected]
     letters = [word.letters for word in expected]
     assert [letters.index(word) for word in letters] == [hashes.tolist().index(value) for value in hashes.tolist()]
@@ -70,7 +72,7 @@ def test_what_a_text_holds(text: str, items: list[str], n: int, shortest: int) -
     rules = Rules(n, min(shortest, n), "removed", 1000)
     index, templates = build_index([word_hashes(item, "removed")[0] for item in items], rules)
     assert templates == 0
-    searcher = Searcher(index, rules.words, rules.shortest, "removed")
+    searcher = Searcher(index, rules)
     found = Evidence(index, np.empty(0, dtype=np.uint32)).of(searcher.find(text))
     assert [tuple(entry) for entry in found] == oracles.held(text, items, rules.words, rules.shortest)
 
@@ -85,13 +87,14 @@ def test_united(intervals: list[tuple[int, int]]) -> None:
 
 def test_many_hits_have_room() -> None:
     item = " ".join(f"word{n}" for n in range(3000))
-    index, _ = build_index([word_hashes(item, "removed")[0]], Rules(13, 8, "removed", 100))
-    assert len(Searcher(index, 13, 8, "removed").find(item)) == 3000 - 12
+    rules = Rules(13, 8, "removed", 100)
+    index, _ = build_index([word_hashes(item, "removed")[0]], rules)
+    assert len(Searcher(index, rules).find(item)) == 3000 - 12
 
 
 def test_a_collision_of_keys_finds_nothing_else() -> None:
     first, second = (word_hashes(text, "removed")[0] for text in ("a b c d", "e f g h"))
-    index, _ = build_index([first], Rules(4, 3, "removed", 100))
-    key_of_second = build_index([second], Rules(4, 3, "removed", 100))[0].keys
-    searcher = Searcher(index._replace(keys=key_of_second), 4, 3, "removed")
+    rules = Rules(4, 3, "removed", 100)
+    index, _ = build_index([first], rules)
+    searcher = Searcher(index._replace(keys=build_index([second], rules)[0].keys), rules)
     assert len(searcher.find("e f g h")) == len(searcher.find("a b c d")) == 0

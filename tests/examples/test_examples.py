@@ -194,3 +194,28 @@ def test_web_crawl(tmp_path: Path) -> None:
     (report,) = [text for command, text in done.said.items() if command.startswith("corpus show contamination_report")]
     assert '"held": 1' in report
     assert all("CC-MAIN-example.warc.gz" in text for command, text in done.said.items() if "trace" in command)
+
+
+@pytest.mark.slow
+def test_dclm(tmp_path: Path) -> None:
+    pytest.importorskip("fasttext", reason="it comes with the extra `fasttext`")
+    done = follow("dclm", tmp_path)
+    kept = done.documents("filtered_documents")
+    assert {name.partition("-")[0] for name in kept} == {"explains"}
+    assert len(kept) > 70
+    figures = re.search(r"recall ([\d.]+).*auc ([\d.]+)", done.said["corpus classifier explains"])
+    assert figures is not None
+    assert float(figures[1]) > 0.9  # One page in five, of the negative examples, explains something too.
+    assert 0.8 < float(figures[2]) < 1
+    assert (done.folder / "explains.classifier").stat().st_size > 1_000_000
+
+
+@pytest.mark.slow
+def test_fineweb_edu(tmp_path: Path) -> None:
+    done = follow("fineweb-edu", tmp_path)
+    kept = done.documents("filtered_documents")
+    assert {name.partition("-")[0] for name in kept} == {"explains"}
+    assert 90 < len(kept) <= 100
+    assert "judge_attributes" in done.said["corpus plan --config annotate.yaml --select +scored_stream"]
+    figures = done.said["corpus classifier edu"]
+    assert "held out 20 positive, 20 negative" in figures

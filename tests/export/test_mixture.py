@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.config.datasets.weights import Weights
-from corpus_assets.export.mixture import _HASHED, _chosen, without_empty
+from corpus_assets.export.weights.choosing import HASHED, chosen, mapped
 from corpus_assets.export.weights.shares import shares_of
+from corpus_assets.export.weights.targets import without_empty
 from corpus_assets.orchestration.building.notes import build_notes
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.errors import BadFileError, ConfigError
@@ -104,7 +105,7 @@ def test_shares_of_a_csv_and_a_source_that_is_not_there(tmp_path: Path) -> None:
     write_config(tmp_path, {"datasets": [{**DATASET, "weights": {"shares": "mix.csv"}}]})
     corpus = opened(tmp_path)
     (failed,) = drive(corpus, corpus.graph.select(["+mix_manifest"])).failed
-    assert "source 'booksy' has no document; valid: books, notes, web" in failed
+    assert "source 'booksy' has no document (did you mean 'books'?); valid: books, notes, web" in failed
 
 
 def test_a_source_that_may_be_empty_is_passed_over_with_a_note(tmp_path: Path) -> None:
@@ -159,10 +160,10 @@ def test_weights_that_make_no_sense_are_refused(tmp_path: Path, weights: dict[st
 
 @given(st.lists(st.tuples(st.integers(0, 2**63 - 1), st.integers(0, 50)), min_size=1, max_size=60), st.integers(1, 999))
 def test_no_other_document_comes_closer(documents: list[tuple[int, int]], wanted: int) -> None:
-    table = np.array(documents, _HASHED)
+    table = np.array(documents, HASHED)
     with tempfile.TemporaryFile() as file:
         file.write(table.tobytes())
-        threshold, others, reached = _chosen(file, wanted)
+        threshold, others, reached = chosen(mapped(file), wanted)
     taken = (table["hash"] < threshold) | np.isin(table["hash"], np.array(others, np.uint64))
     assert int(table["tokens"][taken].astype(int).sum()) == reached
     left = Counter[int]()

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.config.datasets.weights import Weights
-from corpus_assets.export.mixture import document_hashes, mix_of, mixture
+from corpus_assets.export.mixture import document_hashes, mixture
+from corpus_assets.export.weights.stored import mix_of
 from corpus_assets.export.weights.uses import Mix, times_of
 from resources.errors import ConfigError
 from resources.formats.row_tables import identifiers

@@ -20,7 +20,7 @@ import pytest
 import yaml
 import zstandard
 
-from corpus_assets.attributes import assets as attributes
+from corpus_assets.attributes import loading
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import CorpusError
@@ -176,7 +176,7 @@ class Faulty:
 @contextmanager
 def reading(folder: Path, fault: Fault = "flip", wrong: int = -1) -> Iterator[Reads]:
     """Lets one read of the files from outside go wrong, in a process that knows nothing of them yet."""
-    for known in (agreed._KNOWN, attributes._LOADED, tokenizer._LOADED, tokenizer._CHECKED):
+    for known in (agreed._KNOWN, loading._LOADED, tokenizer._LOADED, tokenizer._CHECKED):
         known.clear()
     remembered_digest.cache_clear()
     reads = Reads(folder, fault, wrong)

@@ -14,6 +14,7 @@ from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.config.datasets.exports import EXPORTS, is_export
 from corpus_assets.config.datasets.masked import MASKED, is_masked
 from corpus_assets.config.datasets.text_exports import TEXT, TextRows, is_text
+from corpus_assets.config.selection.attributes import Attributes
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.stages import corpus_stages
 from corpus_assets.tokenize.modes.registry import MODES
@@ -107,8 +108,8 @@ def _of_datasets(corpus: Corpus) -> Iterator[str]:
 
 
 def _of_taggers(corpus: Corpus) -> Iterator[str]:
-    for entry in corpus.config.attributes:
-        yield from (_tagger(BUILT_IN[name], entry.compat) for name in entry.taggers)
+    for entry in (one for one in corpus.config.attributes if isinstance(one, Attributes)):
+        yield from (_tagger(BUILT_IN[name], entry.compat) for name in entry.taggers if name in BUILT_IN)
 
 
 def _tagger(tagger: Tagger, compat: str | None) -> str:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
 from corpus_assets.config import load_config
+from corpus_assets.config.selection.attributes import Attributes
 from corpus_assets.importer.dolma.configs import import_dolma
 from corpus_assets.importer.draft import Draft, usable_name
 from resources.errors import ConfigError
@@ -383,7 +384,7 @@ def test_configurations_of_the_golden_runs(tmp_path: Path, monkeypatch: pytest.M
     config = load_config(output)
     assert [source.name for source in config.sources] == [top().name]
     assert (tmp_path / config.sources[0].location).resolve() == (top() / "documents").resolve()
-    entries = {entry.name: set(entry.taggers) for entry in config.attributes}
+    entries = {entry.name: set(entry.taggers) for entry in config.attributes if isinstance(entry, Attributes)}
     for given in chosen.values():
         for tagger in given.get("taggers", ()):
             assert tagger in entries[given.get("experiment", tagger)]

@@ -79,7 +79,7 @@ def test_other_documents_never_move_a_document(ids: list[str], more: list[str], 
     """Chunk, order and copies of the old documents are the same with new ones around them."""
     old = place(ids, 1.5, chunks=chunks)
     both = place([*more, *ids], 1.5, chunks=chunks)
-    lines = {line for _, line, _, _ in rows(ids)} - {line for _, line, _, _ in rows(more)}
+    lines = {row.line for row in rows(ids)} - {row.line for row in rows(more)}
     assert [use for use in both if use.line in lines] == [use for use in old if use.line in lines]
     for chunk in range(chunks):
         before = arranged([use for use in old if use.chunk == chunk and use.line in lines])

@@ -17,7 +17,7 @@ from corpus_assets.raw.binary import binary_kind
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, read_documents
 from corpus_assets.raw.rows.faults import PassedOver
 from corpus_assets.raw.rows.rules import FormatOptions
-from corpus_assets.raw.web import charsets, extractors
+from corpus_assets.raw.web import charsets, extractors, libraries
 from corpus_assets.raw.web.extractors import MOST_NESTED, nesting
 from resources.errors import BadFileError, ConfigError
 from resources.formats.documents import Document
@@ -29,7 +29,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=3
 
 
 def read(name: str, content: bytes, library: Any = None, limits: Limits | None = None) -> list[Document | BadRow]:
-    rules = RowRules("s", options=FormatOptions(extractor=library))
+    rules = RowRules("s", options=FormatOptions(extractors=(library,) if library else ()))
     return list(read_documents(RawFile(name, lambda: io.BytesIO(content)), rules, limits or Limits()))
 
 
@@ -308,13 +308,13 @@ def test_pages_that_nest_too_deep_are_bad_rows() -> None:
 
 
 def test_html_without_an_extractor_is_a_fault_of_the_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="holds HTML; give its source `extractor: resiliparse`"):
+    with pytest.raises(ConfigError, match="holds HTML, and its source has no `extractor`; valid: combined"):
         read("a.warc", response(b"<p>a", kind="text/html"))
 
     def absent(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(extractors, "version", absent)
+    monkeypatch.setattr(libraries, "version", absent)
     extractors.extractor.cache_clear()
     with pytest.raises(ConfigError, match=r"install the extra: pip install 'corpus-assets\[trafilatura\]'"):
         read("a.warc", response(b"<p>a", kind="text/html"), "trafilatura")

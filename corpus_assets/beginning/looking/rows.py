@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final, cast
 from corpus_assets.beginning.looking.contents import Content, UnreadError, content_of
 from corpus_assets.beginning.looking.tables import table_options
 from corpus_assets.beginning.looking.values import SHOWN, AsItIs, Row, begun_object
+from corpus_assets.config.file_formats import LIBRARIES
 from corpus_assets.raw.formats.names import identify, resolve_format
 from corpus_assets.raw.readers import NO_OPTIONS, RawFile, read_rows
 from corpus_assets.raw.rows.faults import BadRow, PassedOver
@@ -144,12 +145,12 @@ def _crawl(opening: _Opening, content: Content, kind: str, most_bytes: int) -> S
     try:
         return _rows(opening, content.format, kind, FormatOptions(), most_bytes)[0]
     except ConfigError:
-        for library in ("resiliparse", "trafilatura"):
+        for library in LIBRARIES:
             with suppress(ConfigError):
                 extractor_version(library)
-                options = FormatOptions(extractor=cast(Any, library))
+                options = FormatOptions(extractors=(library,))
                 return _rows(opening, content.format, kind, options, most_bytes)[0]
-    return Sample(opening.name, content.format, needs="warc")
+    return Sample(opening.name, content.format, needs="web")
 
 
 def _rows(opening: _Opening, declared: str, kind: str, options: FormatOptions, most_bytes: int) -> tuple[Sample, str]:

@@ -42,6 +42,22 @@ def show(
     run(config, asset, partition, Asked(rows, wanted(document_id, where or []), given(row or []), record))
 
 
+def classifier(
+    name: Annotated[str, typer.Argument(help="One of `classifiers` in corpus.yaml.")],
+    config: ConfigOption = None,
+    *,
+    to: Annotated[
+        Path | None, typer.Option(help="Also write it into this file, for `model` of another corpus.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a learned filter is worth on held-out examples, and export it."""
+    from corpus_assets.cli.questions.classifier import run
+
+    run(config, name, to, force=force, as_json=as_json)
+
+
 def packing(
     dataset: Annotated[str, typer.Argument(help="A dataset, or the path of a .len.npy of anybody.")],
     config: ConfigOption = None,
@@ -200,3 +216,15 @@ def sql(
     from corpus_assets.cli.questions.sql import run
 
     run(config, query, limit=limit, as_json=as_json)
+
+
+def weights(
+    dataset: Annotated[str, typer.Argument(help="A dataset in a trainer's format, or with weights, of a split.")],
+    config: ConfigOption = None,
+    *,
+    output: Annotated[Path | None, typer.Option(help="The file to write; by default the table is printed.")] = None,
+) -> None:
+    """Begin a table of weights: the tokens of each source or unit, and of what content that is."""
+    from corpus_assets.cli.questions.weights import run
+
+    run(config, dataset, output)

@@ -12,6 +12,7 @@ from corpus_assets.config.file_formats import (
     Csv,
     Extractor,
     Format,
+    Html,
     Key,
     Keys,
     LargestWindow,
@@ -49,6 +50,7 @@ class Files(OwnFiles):
     format: Format = Field("auto", description="`auto`: by suffix and content")
     csv: Csv = Csv()
     extractor: Extractor = None
+    html: Html = Html()
     id_key: Annotated[str, ROW_KEY] = Field("id", description="key or column that holds the id")
     ids: Literal["auto", "given", "derived", "optional"] = Field(
         "auto",

@@ -119,4 +119,4 @@ def _sections(annotation: Any) -> Iterator[type[BaseModel]]:
 
 def _is_branch(section: type[BaseModel], entry: int | str) -> bool:
     kinds = (section.model_fields.get(name) for name in ("kind", "mode", "format"))
-    return any(kind is not None and entry in get_args(kind.annotation) for kind in kinds)
+    return section.__name__ == entry or any(kind is not None and entry in get_args(kind.annotation) for kind in kinds)

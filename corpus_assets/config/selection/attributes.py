@@ -3,12 +3,23 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 from corpus_assets.config.naming import FILE, TAGGER
 from corpus_assets.config.section import LocalPath, Name, Section
+from corpus_assets.config.selection.endpoint import Endpoint
 
 TAKEN = ("short_documents", "duplicates")
+_ALWAYS = ("lists", "model")
 
 
 def entry_name(value: str) -> str:
@@ -36,7 +47,7 @@ Paths = Annotated[
 
 
 class TaggerOptions(Section):
-    """Local files that a tagger needs. The recipe covers their content, not their paths."""
+    """What a tagger needs: local files, of which the recipe covers the content, and values of taggers in batches."""
 
     lists: Annotated[Paths | None, FILE] = Field(
         None, description="one or more files with a URL, host, or rule per line; may be `.gz`"
@@ -44,6 +55,20 @@ class TaggerOptions(Section):
     model: Annotated[LocalPath | None, FILE] = Field(
         None, description="a fastText model, tokenizer.json or spaCy pipeline"
     )
+    endpoint: Endpoint | None = Field(None, description="the server that a tagger asks (docs/batch-taggers.md)")
+    settings: dict[str, JsonValue] = Field(default={}, description="values that a batch tagger of your own declares")
+    batch_size: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
+        None, description="texts in a batch, for a batch tagger; scores do not depend on it"
+    )
+    device: str | None = Field(
+        None, min_length=1, description="where a batch tagger of your own runs, such as `cuda:0`; by default `cpu`"
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_defaults_of_batches(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Returns its values without those of taggers in batches that are not set, so that records stay as they are."""
+        values: dict[str, Any] = dump(self)
+        return {key: value for key, value in values.items() if key in _ALWAYS or value not in (None, {})}
 
     def given(self) -> dict[str, list[str]]:
         """Returns the paths of the given options, by option."""

@@ -14,6 +14,9 @@ from corpus_assets.config.sections import FollowLinks, Globs, Hidden, MaxBadRows
 LEVELS = {"strict": 8, "default": 13, "loose": 20}
 """Words of the n-grams of each level."""
 
+FEWEST_WORDS = 3
+"""Fewest words of an item that is searched for at all."""
+
 OnContamination = Literal["report", "remove_document", "remove_span"]
 
 
@@ -110,13 +113,24 @@ class Contamination(Section):
     shortest_item: int | None = Field(
         None,
         ge=3,
-        description="items with fewer words than an n-gram are searched for as a whole if they have at least "
-        "this many words; by default five eighths of `words` (8 of 13)",
+        description="items of less than two n-grams are searched for by n-grams of half their words, and of at least "
+        "this many; by default five eighths of `words` (8 of 13)",
+    )
+    short_item_documents: int = Field(
+        10,
+        ge=0,
+        description="items of fewer words than `shortest_item`, but three at least, are searched for as a whole; one "
+        "that is in more documents is an everyday phrase, and does not count (0: none is searched for)",
     )
     punctuation: Literal["removed", "separates"] = Field(
         "removed",
         description="`removed`: don't becomes dont, as in the literature; `separates`: a+b becomes a b, better "
         "for code",
+    )
+    numbers: Literal["compared", "equal"] = Field(
+        "compared",
+        description="`equal`: all numbers are one, so items with other numbers are found too; n-grams with more "
+        "numbers than other words do not count then",
     )
     document_limit: int = Field(
         1000, ge=1, description="n-grams that occur in more documents are boilerplate, and do not count"
@@ -151,6 +165,16 @@ class Contamination(Section):
     def shortest(self) -> int:
         """Returns the words that an item must have to be looked for."""
         return max(3, self.ngram * 5 // 8) if self.shortest_item is None else self.shortest_item
+
+    @property
+    def piece(self) -> int:
+        """Returns the words of the n-grams of items of less than two n-grams."""
+        return min(self.ngram, max(self.shortest, LEVELS["strict"]))
+
+    @property
+    def fewest(self) -> int:
+        """Returns the words that an item must have to be looked for."""
+        return FEWEST_WORDS if self.short_item_documents else self.shortest
 
     @model_validator(mode="after")
     def _fits(self) -> "Contamination":

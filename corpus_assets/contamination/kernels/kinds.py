@@ -13,5 +13,8 @@ ALONE = 4
 SEVERAL = 8
 """Stands for several code points, each with its own kind."""
 
+ANY_NUMBER = 0x110000
+"""Code, beyond those of Unicode, that all digits stand for if numbers are equal; a run of it counts as one."""
+
 KIND_SHIFT = 24
 """Bit of a folded code point above which its kind lies."""

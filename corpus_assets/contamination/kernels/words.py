@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.contamination.kernels.kinds import ALONE, BREAK, KIND_SHIFT, LETTER, SEVERAL
+from corpus_assets.contamination.kernels.kinds import ALONE, ANY_NUMBER, BREAK, KIND_SHIFT, LETTER, SEVERAL
 from resources.formats.kernels.utf8 import decoded
 from resources.kernels.jit import ahead, inlined, kernel, read_only
 
@@ -14,6 +14,7 @@ MOST_WORDS = 2
 """Most words per byte: U+FDFA, a phrase of four words, has three bytes."""
 _ASCII = 0x80
 _KIND_SHIFT, _LOW, _ONE = np.uint32(KIND_SHIFT), np.uint32((1 << KIND_SHIFT) - 1), np.uint32(1)
+_NUMBER = np.uint32(ANY_NUMBER)
 
 
 @ahead(f"{read_only('uint8')}, uint8[::1], int32[::1], uint32[::1]")
@@ -24,12 +25,13 @@ def hash_words(
     """Returns a hash of each word, and beginnings and ends of words in code points of the text.
 
     text: UTF-8. kinds, codes, sequences: `folding.Folding`. A word's hash depends on the code points that its
-    characters stand for. Two different words have one hash with a probability of about 2^-64.
+    characters stand for; a run of `ANY_NUMBER` counts as one. Two different words have one hash with a probability of
+    about 2^-64.
     """
     room = MOST_WORDS * text.size + 1
     hashes, starts, ends = np.empty(room, np.uint64), np.empty(room, np.uint32), np.empty(room, np.uint32)
     value, start, end, is_open, is_alone = BEGINNING, 0, 0, False, False
-    words, position, index = 0, 0, 0
+    words, position, index, last = 0, 0, 0, np.uint32(0)
     while position < text.size:
         point = int(text[position])
         if point < _ASCII:
@@ -51,10 +53,11 @@ def hash_words(
                 is_open = False
             if kind > BREAK:
                 if not is_open:
-                    is_open, is_alone, value, start = True, kind == ALONE, BEGINNING, index
-                value = (value ^ np.uint64(code)) * MULTIPLIER
-                value ^= value >> SHIFT
-                end = index + 1
+                    is_open, is_alone, value, start, last = True, kind == ALONE, BEGINNING, index, np.uint32(0)
+                if code != _NUMBER or last != _NUMBER:
+                    value = (value ^ np.uint64(code)) * MULTIPLIER
+                    value ^= value >> SHIFT
+                end, last = index + 1, code
             if not left:
                 break
         index += 1

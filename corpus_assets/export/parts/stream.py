@@ -20,8 +20,9 @@ from corpus_assets.export.format import Files
 from corpus_assets.export.masked.documents import CUT_SHORT, MASK, SEQUENCES
 from corpus_assets.export.masked.long import LONG_DOCUMENT
 from corpus_assets.export.masked.stream import NOTHING_LEARNED
-from corpus_assets.export.mixture import document_hashes, scrambled
+from corpus_assets.export.mixture import document_hashes
 from corpus_assets.export.token_stream import BY_SOURCE, DATA, DOCUMENT, DOCUMENTS, IDS, LENGTHS, NAMES
+from corpus_assets.export.weights.stored import scrambled
 from corpus_assets.export.weights.uses import Mix, times_of
 from resources.documents.row_counts import added, by_power
 from resources.formats.token_streams import ORIGIN, ORIGINS, STREAMS

@@ -20,7 +20,9 @@ class Begun(msgspec.Struct):
 
 
 class Used(msgspec.Struct, omit_defaults=True):
-    """How a source is used: existing, requested and reached tokens, and epochs.
+    """How a source or unit is used: existing, requested and reached tokens, and epochs.
+
+    asked: with `on_excess: share`, the tokens requested before what some cannot have was shared out over the others.
 
     Documents are used `copies` times, and once more if their hash is below `threshold` or among the `others`; less the
     uses that the datasets before had of them, if there are any (`begun`).
@@ -34,6 +36,7 @@ class Used(msgspec.Struct, omit_defaults=True):
     threshold: int
     others: list[int]
     begun: Begun | None = None
+    asked: int | None = None
 
     @property
     def end(self) -> Begun:
@@ -45,17 +48,25 @@ class Used(msgspec.Struct, omit_defaults=True):
 class Mix(msgspec.Struct, omit_defaults=True):
     """The content of `mixture.json`: how each source is used, and the seed of the choice and order of documents.
 
-    unused: sources that only datasets before used.
+    unused: sources that only datasets before used. units: how each unit is used, instead of sources. ordered: documents
+    stay in the order of the mix, and each further use of all follows in the same order.
     """
 
     seed: int
-    sources: dict[str, Used]
+    sources: dict[str, Used] = {}
     unused: dict[str, Begun] = {}
+    units: dict[str, Used] = {}
+    ordered: bool = False
+
+    @property
+    def used(self) -> dict[str, Used]:
+        """How each source or unit is used."""
+        return self.units or self.sources
 
     @property
     def ends(self) -> dict[str, Begun]:
         """How each source is used by this dataset and those before together."""
-        return self.unused | {source: use.end for source, use in self.sources.items()}
+        return self.unused | {source: use.end for source, use in self.used.items()}
 
 
 def times_of(hashes: NDArray[np.uint64], use: Used) -> NDArray[np.int64]:

@@ -56,6 +56,19 @@ def source_of(name: str, entries: Entries, where: str) -> Source:
     return Source(entries[entry].asset, entries[entry].key or "__".join(map(_part, (entry, tagger, kind))), is_open)
 
 
+def labels_of(name: str, entries: Entries, where: str) -> Source:
+    """Returns where the labels of `ENTRY.TAGGER` are: the beginning of the attribute keys with its types."""
+    entry, tagger = name.rsplit(".", 1)
+    if entry not in entries:
+        known = f"attributes are: {', '.join(entries)}" if entries else _NO_ENTRY
+        raise ConfigError(f"{where}: no attribute named {entry!r}{did_you_mean(entry, entries)}; {known}")
+    types = entries[entry].types
+    if types is not None and _part(tagger) not in types:
+        near = did_you_mean(_part(tagger), types)
+        raise ConfigError(f"{where}: {entry!r} has no tagger {tagger!r}{near}; it has: {', '.join(types)}")
+    return Source(entries[entry].asset, "__".join((_part(entry), _part(tagger), "")), is_open=True)
+
+
 def _require_type(name: str, entry: Entry, tagger: str, kind: str, where: str) -> None:
     """Raises `ConfigError`, with `where`, for a tagger that an entry does not have, or a type that it cannot give."""
     if entry.types is None:

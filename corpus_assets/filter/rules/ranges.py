@@ -52,7 +52,7 @@ def within(
     least, most = float("-inf") if min is None else min, float("inf") if max is None else max
     if of == "score":
         return _scores(key, least, most, drop_absent=absent == "drop" or (absent is None and min is not None))
-    value = _count if of == "count" else _share
+    value = _count if of == "count" else covered_share
 
     def judge(row: Row) -> Verdict:
         found = value(row, row.attributes.get(key, ()))
@@ -82,7 +82,7 @@ def _count(_: Row, spans: Sequence[Span]) -> float:
     return len(spans)
 
 
-def _share(row: Row, spans: Sequence[Span]) -> float:
+def covered_share(row: Row, spans: Sequence[Span]) -> float:
     """Returns the share of a text's code points that lie in a span; 0 for an empty text."""
     covered = reached = 0
     length = len(row.document.text) if spans else 0

@@ -150,7 +150,8 @@ def _entries(draft: Draft, stream: Mapping[str, Any], key: str) -> list[str]:
         if not made:
             draft.leave(
                 f"{key}.attributes: {experiment}",
-                "nothing here says what makes it; import its tag or dedupe configuration together with this one",
+                "nothing here says what makes it; import its tag or dedupe configuration together with this one, or "
+                f"read its files by an entry of `attributes` with `location: .../attributes/{experiment}`",
             )
     return names
 

@@ -107,7 +107,8 @@ def state(planner: Planner, stage: Stage, key: str | None) -> str:
     shard = planner.shard(key)
     parameters = planner.parameters(stage, key)
     recipe = recipe_digest(stage.name, stage.code_version, parameters, planner.inputs(stage, key))
-    seen = shard.seen() if shard is not None and stage.looks_outside else {}
+    read = shard.file_beside(stage.beside) if shard is not None and stage.beside is not None else shard
+    seen = read.seen() if read is not None and stage.looks_outside else {}
     return content_digest(msgspec.json.encode([recipe, seen], order="deterministic"))
 
 

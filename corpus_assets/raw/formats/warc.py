@@ -12,9 +12,10 @@ from corpus_assets.raw.losses import GUESSED, REPLACED
 from corpus_assets.raw.rows.faults import BadRow, PassedOver, RowError
 from corpus_assets.raw.rows.rules import Limits, RowParser
 from corpus_assets.raw.web.charsets import Read, read
-from corpus_assets.raw.web.extractors import Extract, extractor, main_text
+from corpus_assets.raw.web.extractors import Extraction, extractor, main_text
 from corpus_assets.raw.web.headers import charset_of, media_type
 from corpus_assets.raw.web.http import body, parse_response
+from corpus_assets.raw.web.libraries import Extract
 from corpus_assets.raw.web.records import Record, read_records
 from resources.errors import ConfigError
 
@@ -47,18 +48,18 @@ def read_rows(
     limits: Limits,
     where: str,
     *,
-    library: str | None,
+    how: Extraction | None,
     counts: Counter[str],
 ) -> Iterator[Row | BadRow]:
     """Yields the rows that a parser makes from the records of a decompressed WARC file, and bad rows.
 
     Documents are in `response` records (HTTP, status 2xx), `resource` and `conversion` records whose content is HTML or
     plain text. All others come as `PassedOver`. A row has the values of the Dolma toolkit (docs/formats/dolma.md
-    "WARC"). library: the extractor of main text. counts: gets the number of U+FFFD from decoding, and of documents with
+    "WARC"). how: how main text is extracted. counts: gets the number of U+FFFD from decoding, and of documents with
     a guessed charset. Raises `BadFileError` if the file is not a valid WARC file, and `ConfigError` for HTML without an
     extractor.
     """
-    reader = _Reader(limits, where, library, counts)
+    reader = _Reader(limits, where, how, counts)
     for record in read_records(stream, where):
         try:
             yield parser.from_record(reader.values(record), where)
@@ -71,10 +72,10 @@ def read_rows(
 class _Reader:
     """Makes the values of rows from records in reading order."""
 
-    def __init__(self, limits: Limits, where: str, library: str | None, counts: Counter[str]) -> None:
+    def __init__(self, limits: Limits, where: str, how: Extraction | None, counts: Counter[str]) -> None:
         self._counts = counts
         self._limits = limits
-        self._library = library
+        self._how = how
         self._filename = where.rpartition("/")[2]
 
     def values(self, record: Record) -> dict[str, object]:
@@ -136,9 +137,10 @@ class _Reader:
         return main_text(page.text, self._extract(where)) if is_html else page.text
 
     def _extract(self, where: str) -> Extract:
-        if self._library is None:
-            raise ConfigError(f"{where}: holds HTML; give its source `extractor: resiliparse` or `trafilatura`")
-        return extractor(self._library)
+        if self._how is None:
+            valid = "combined (extra web), trafilatura, resiliparse, or module:function of your own"
+            raise ConfigError(f"{where}: holds HTML, and its source has no `extractor`; valid: {valid}")
+        return extractor(self._how)
 
     def _metadata(self, record: Record, kind: str) -> dict[str, object]:
         url = record.headers.get("warc-target-uri", "").strip("<>")

@@ -25,7 +25,6 @@ from resources.formats.codecs import FREE_BYTES, RATIO, ZSTD_WINDOW_BYTES
 from resources.formats.documents import NO_METADATA
 
 Ids = Literal["auto", "given", "derived", "optional"]
-Extractor = Literal["resiliparse", "trafilatura"]
 Built_co = TypeVar("Built_co", covariant=True)
 
 _INTEGER: Final = re.compile(rb"-?[0-9]+")
@@ -38,7 +37,9 @@ class FormatOptions:
     delimiter: between the columns of CSV; None is a tab in `.tsv` and a comma otherwise.
     quote: around values of CSV that hold delimiters or line ends; None if no character does that.
     columns: names of the columns of CSV without a header.
-    extractor: library that takes the main text out of HTML.
+    extractors: what takes the main text out of HTML, one after another.
+    least: characters that one must find, else the next one is asked.
+    form: of the text of web pages, `text` or `markdown`.
     escape: character of CSV that makes a quote, delimiter or line end after it part of a value; None if no character
         does that.
     window: see `Limits`.
@@ -47,9 +48,11 @@ class FormatOptions:
     delimiter: str | None = None
     quote: str | None = '"'
     columns: tuple[str, ...] | None = None
-    extractor: Extractor | None = None
+    extractors: tuple[str, ...] = ()
     escape: str | None = None
     window: int = ZSTD_WINDOW_BYTES
+    least: int = 1
+    form: str = "text"
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,16 @@
-"""Extracts the main text of HTML with a library that is an extra."""
+"""Makes the text of a page: one extractor or several, one after another, and plain text or Markdown."""
 
-import logging
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import Final
+from typing import Any, Final
 
 from corpus_assets.raw.rows.faults import RowError
+from corpus_assets.raw.web.libraries import Extract, library, library_version
 from resources.errors import ConfigError
-
-EXTRAS: Final = {"resiliparse": "warc", "trafilatura": "trafilatura"}
-"""The extra of pyproject.toml that installs each extractor."""
+from resources.user.modules import module_digest
 
 HTML_CHARACTERS: Final = 16 << 20
 MOST_NESTED: Final = 512
@@ -28,29 +26,104 @@ _ENDS_BY_ITSELF: Final = frozenset(
     )
 )
 
-Extract = Callable[[str], str]
+
+@dataclass(frozen=True)
+class Extraction:
+    """How the text of a page is made.
+
+    extractors: names of libraries, or `module:function` of the user's own; the next one is asked where one gives fewer
+        characters than `least`, and the longest text is taken if all of them do. form: `text` or `markdown`.
+    """
+
+    extractors: tuple[str, ...]
+    least: int = 1
+    form: str = "text"
 
 
 def extractor_version(name: str) -> str:
-    """Returns name and version of an installed extractor; `ConfigError` names the extra if it is absent."""
+    """Returns name and version of an extractor; its name stands before the first space.
+
+    The version of a function of the user's own is the digest of its module. `ConfigError` names the extra of a library
+    that is absent, or a module that cannot be imported.
+    """
+    if ":" not in name:
+        return library_version(name)
+    return f"{name} {module_digest(own_extractor(name).__module__)}"
+
+
+def own_extractor(name: str) -> Extract:
+    """Returns the function that `module:function` names; raises `ConfigError` if there is none."""
+    module, _, function = name.partition(":")
     try:
-        return f"{name} {version(name)}"
-    except PackageNotFoundError:
-        extra = EXTRAS[name]
+        found: Any = getattr(import_module(module), function, None)
+    except Exception as error:
         raise ConfigError(
-            f"extractor: {name} is not installed; install the extra: pip install 'corpus-assets[{extra}]'"
-        ) from None
+            f"extractor: module {module!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    if not callable(found):
+        raise ConfigError(f"extractor: module {module!r} has no function {function!r}")
+    return _checked(found, name)
+
+
+def _checked(function: Callable[[str], Any], name: str) -> Extract:
+    def extract(html: str) -> str:
+        text = function(html)
+        if not isinstance(text, str | None):
+            raise TypeError(f"{name} returned {type(text).__name__}; valid: str, or None for a page without a text")
+        return text or ""
+
+    extract.__module__ = function.__module__
+    return extract
 
 
 @cache
-def extractor(name: str) -> Extract:
-    """Returns a function that extracts the main text of HTML; `ConfigError` names the extra if it is absent."""
-    extractor_version(name)
-    return {"resiliparse": _resiliparse, "trafilatura": _trafilatura}[name]()
+def extractor(how: Extraction) -> Extract:
+    """Returns a function that makes the text of a page; `ConfigError` names what is not installed."""
+    for name in how.extractors:
+        extractor_version(name)
+    chain = [own_extractor(name) if ":" in name else library(name) for name in how.extractors]
+    if how.form == "text":
+        return lambda html: _first_with_enough(html, chain, how.least)
+    as_markdown = _markdown()
+
+    def extract(html: str) -> str:
+        text = _first_with_enough(html, chain, how.least)
+        return as_markdown(html, text) if text.strip() else text
+
+    return extract
+
+
+def _markdown() -> Callable[[str, str], str]:
+    try:
+        import_module("lxml.html")
+    except ImportError:
+        raise ConfigError(
+            "html.form: markdown needs lxml, which is absent; install the extra: pip install 'corpus-assets[web]'"
+        ) from None
+    from corpus_assets.raw.web.markdown import as_markdown
+
+    return as_markdown
+
+
+def _first_with_enough(html: str, chain: list[Extract], least: int) -> str:
+    """Returns the text of the first extractor that gives enough, else the longest; raises what the last one raised."""
+    longest, fault = "", None
+    for extract in chain:
+        try:
+            text = extract(html)
+        except Exception as error:  # the libraries raise almost anything over broken pages
+            fault = error
+            continue
+        if len(text.strip()) >= least:
+            return text
+        longest = max(longest, text, key=len)
+    if fault is not None and not longest:
+        raise fault
+    return longest
 
 
 def main_text(html: str, extract: Extract) -> str:
-    """Returns the main text of a page; raises `RowError` for one that is too large or too deep for extractors."""
+    """Returns the text of a page; raises `RowError` for one that is too large or too deep for extractors."""
     if len(html) > HTML_CHARACTERS:
         raise RowError("html_too_long", f"{len(html)} characters of HTML; valid: at most {HTML_CHARACTERS}")
     if html.count("<") > _MANY_TAGS and (depth := nesting(html)) > MOST_NESTED:
@@ -82,22 +155,3 @@ def _step(tag: str) -> int:
     if tag.lstrip("/").lower() in _ENDS_BY_ITSELF:
         return 0
     return -1 if tag.startswith("/") else 1
-
-
-def _resiliparse() -> Extract:
-    found = import_module("resiliparse.extract.html2text").extract_plain_text
-
-    def extract(html: str) -> str:
-        return str(found(html, preserve_formatting=True, main_content=True, alt_texts=False, comments=False))
-
-    return extract
-
-
-def _trafilatura() -> Extract:
-    found = import_module("trafilatura").extract
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs every page without a text
-
-    def extract(html: str) -> str:
-        return found(html, include_comments=False) or ""
-
-    return extract

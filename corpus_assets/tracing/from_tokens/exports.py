@@ -14,9 +14,9 @@ from corpus_assets.corpus.opened import Opened
 from corpus_assets.export.datasets import ExportedDataset, exported_datasets
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, places_of
-from corpus_assets.export.mixture import mix_of
 from corpus_assets.export.registry import format_of
 from corpus_assets.export.token_stream import DATA, DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
+from corpus_assets.export.weights.stored import stored_mix
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.origins import Origin, order_of, origin, shard_of
 from resources.errors import ConfigError, NotBuiltError
@@ -161,7 +161,7 @@ def documents_of(
     opened: Opened, dataset: ExportedDataset, build: Build[Export], key: str
 ) -> tuple[Partition, Documents]:
     """Returns a partition of the stream, by its name in `Place`, and its documents as units hold them."""
-    mix = mix_of(built(opened, names.mixture(dataset.name), None)) if dataset.values["weights"] else None
+    mix = stored_mix(built(opened, names.mixture(dataset.name), None)) if dataset.values["weights"] else None
     asset, _, chunk = key.rpartition("/")
     stream = built(opened, asset or dataset.streams[0], chunk)
     return stream, dataset.units(stream, build, mix)

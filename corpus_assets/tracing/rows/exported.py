@@ -13,8 +13,8 @@ from corpus_assets.export.datasets import ExportedDataset, stream_owners, stream
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of
 from corpus_assets.export.masked.long import LONG_DOCUMENT
-from corpus_assets.export.mixture import mix_of
 from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, NOWHERE
+from corpus_assets.export.weights.stored import stored_mix
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tracing.kept_rows import not_built
 from corpus_assets.tracing.look import Look
@@ -106,11 +106,11 @@ def _step(look: Look, dataset: ExportedDataset, stream: Partition, number: int, 
     if not built or tokenizer is None or (dataset.values["weights"] and mixture is None):
         return not_built(look, asset, None if dataset.together else key, copy)
     build: Build[Any] = Build.of(dataset.name, dataset.section, load_tokenizer_of(tokenizer, dataset.added_token))
-    documents = dataset.units(stream, build, None if mixture is None else mix_of(mixture))
+    documents = dataset.units(stream, build, None if mixture is None else stored_mix(mixture))
     pieces = np.flatnonzero(np.isin(documents.numbers, _of_one_example(stream, number)))
     only = None if spread else key
     if not len(pieces):
-        held = dataset.documents(stream, build, None if mixture is None else mix_of(mixture))
+        held = dataset.documents(stream, build, None if mixture is None else stored_mix(mixture))
         taken = bool(np.isin(held.numbers, _of_one_example(stream, number)).any())
         return _in_none(look, dataset, only, copy, empty=not stream.array(LENGTHS)[number], taken=taken)
     runs = [run for one in built for run in _runs(dataset, one, stream, documents, pieces)]

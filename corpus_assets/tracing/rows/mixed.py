@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.mix.repeat import copies
+from corpus_assets.mix.scatter import ranked_as
 from corpus_assets.tracing.kept_rows import is_left_out, not_built
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.origins import Origin
@@ -20,6 +21,7 @@ from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
 
 ROWS = ".rows.npy"
+BY_SCORES = ("mix.copies", "mix.order")
 SPLITS = {"validation": "for validation during training", "test": "for the final test"}
 
 
@@ -57,21 +59,39 @@ def mixed(look: Look, key: str, row: int, named: tuple[str, str]) -> tuple[Step,
     if made is None or documents is None:
         return not_built(look, "mixed_pass1", key), []
     seed, epochs, chunks = (made.record.parameters[name] for name in ("mix.seed", "source.epochs", "mix.chunks"))
-    times, stale = copies(epochs, seed, source, identifier), look.state("mixed_pass1", key)
+    stale, digest = look.state("mixed_pass1", key), documents.array_rows(TEXTS, row, row + 1)["digest"][0].tobytes()
+    by_scores = [name for name in BY_SCORES if name in made.record.parameters]
+    if by_scores:
+        used = [Used(source, identifier, digest, (key, row), *place) for place in _placed(made, seed, named, digest)]
+    else:
+        used = []
+        for copy in range(copies(epochs, seed, source, identifier)):
+            chunk, order = (keyed_hash(what, seed, source, identifier, copy) for what in ("chunk", "order"))
+            used.append(Used(source, identifier, digest, (key, row), copy, chunk_key(chunk % chunks), order))
+    times = len(used)
     if not times:
-        words = f"it is not among the documents that `epochs: {epochs:g}` of its source takes"
+        by = " and ".join(f"`{name}`" for name in (*by_scores, f"epochs: {epochs:g}") if name != "mix.order")
+        words = f"it is not among the documents that {by} of its source takes"
         details = {"epochs": epochs}
         return Step("mixed_pass1", key, "dropped", words, "not_in_this_epoch", stale=stale, details=details), []
-    digest = documents.array_rows(TEXTS, row, row + 1)["digest"][0].tobytes()
-    used = []
-    for copy in range(times):
-        chunk, order = (keyed_hash(what, seed, source, identifier, copy) for what in ("chunk", "order"))
-        used.append(Used(source, identifier, digest, (key, row), copy, chunk_key(chunk % chunks), order))
     to = ", ".join(dict.fromkeys(use.chunk for use in used))
     words = f"it goes to {to}" + (f", used {times} times (`epochs: {epochs:g}`)" if times > 1 else "")
     details = {"epochs": epochs, "uses": times, "chunks": [use.chunk for use in used]}
     file = made.file(".jsonl.zst").path
     return Step("mixed_pass1", key, "moved", words, file=file, stale=stale, details=details), used
+
+
+def _placed(made: Partition, seed: int, named: tuple[str, str], digest: bytes) -> Iterator[tuple[int, str, int]]:
+    """Yields copy, chunk and order of each use of a document in a mix by scores, which only its table says."""
+    table, index = made.array(ROWS), made.segments()
+    ends = np.cumsum([segment.rows for segment in index.values()])
+    own = np.flatnonzero((table["digest"] == np.frombuffer(digest, np.uint8)).all(axis=1))
+    known = set[int]()
+    for row in sorted(own.tolist(), key=lambda row: int(table["copy"][row])):
+        order, copy = int(table["order"][row]), int(table["copy"][row])
+        if copy not in known and order in ranked_as(order, keyed_hash("order", seed, *named, copy)):
+            known.add(copy)
+            yield copy, [*index][int(np.searchsorted(ends, row, side="right"))], order
 
 
 def split(look: Look, use: Used) -> Iterator[Step]:

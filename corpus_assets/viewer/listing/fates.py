@@ -1,5 +1,6 @@
 """What became of each document of a shard: kept, or dropped, and for which reason."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -8,13 +9,15 @@ from numpy.typing import NDArray
 
 from corpus_assets.filter.assets import FILTERED
 from corpus_assets.filter.filtered_documents import CHANGES, Change
-from corpus_assets.mix.assets import NOT_USED, REASONS
+from corpus_assets.mix.assets import NOT_USED
+from corpus_assets.mix.kept import REASONS
 from corpus_assets.mix.repeat import copies
 from corpus_assets.tracing.kept_rows import left_out_by
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import IDS, TEXTS, count_of
 from corpus_assets.viewer.listing.recent import Recent
 from resources.formats.row_tables import identifiers
+from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 
 KEPT, UNKNOWN = "kept", "not known"
@@ -107,13 +110,27 @@ class _Fates:
     def _by_epochs(self, look: Look, kept: NDArray[np.int64]) -> None:
         """Marks what a source with fewer epochs than one leaves out; nothing if the mix is not built."""
         mixed = look.partition("mixed_pass1", self._key)
-        if mixed is None or mixed.record.parameters["source.epochs"] >= 1:
+        if mixed is None:
+            return
+        if "mix.copies" in mixed.record.parameters:
+            source, parameters = self._key.partition("--")[0], mixed.record.parameters
+            orders = set(mixed.array(".rows.npy")["order"].tolist())
+            if "mix.order" in parameters:
+                orders = {order & 0xFFFFFFFF for order in orders}
+            hashes = (keyed_hash("order", parameters["mix.seed"], source, one, 0) for one in self._ids())
+            shift = 32 if "mix.order" in parameters else 0
+            used = np.array([hash_ >> shift in orders for hash_ in hashes], np.bool_)
+            self._mark(kept[(self._codes[kept] == 0) & ~used[kept]], NOT_USED)
+            return
+        if mixed.record.parameters["source.epochs"] >= 1:
             return
         parameters = mixed.record.parameters
         source, seed, epochs = self._key.partition("--")[0], parameters["mix.seed"], parameters["source.epochs"]
-        ids = identifiers(self._documents.array(TEXTS)["id_end"], self._documents.array(IDS))
-        used = np.array([copies(epochs, seed, source, one) > 0 for one in ids], np.bool_)
+        used = np.array([copies(epochs, seed, source, one) > 0 for one in self._ids()], np.bool_)
         self._mark(kept[(self._codes[kept] == 0) & ~used[kept]], NOT_USED)
+
+    def _ids(self) -> Iterator[str]:
+        return identifiers(self._documents.array(TEXTS)["id_end"], self._documents.array(IDS))
 
 
 def _flags(look: Look, asset: str, key: str) -> NDArray[np.bool_] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus_assets.filter.assets import FILTERED, READ
-from corpus_assets.mix.assets import LEAVE_OUT, REASONS
+from corpus_assets.mix.kept import LEAVE_OUT, REASONS
 from corpus_assets.viewer.listing.fates import KEPT, UNKNOWN
 from corpus_assets.viewer.listing.looking import DROPPED, IN_ORDER, ORDERS, Range, Wanted
 from corpus_assets.viewer.listing.splits import NONE, NOT_KNOWN, SPLITS

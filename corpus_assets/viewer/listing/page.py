@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from corpus_assets.filter.assets import READ
-from corpus_assets.mix.assets import REASONS
+from corpus_assets.mix.kept import REASONS
 from corpus_assets.numbers import count
 from corpus_assets.orchestration.shown.figures import plain
 from corpus_assets.tracing.tables import attribute_at, id_at

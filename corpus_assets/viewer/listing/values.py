@@ -183,7 +183,7 @@ def is_detector(tagger: str) -> bool:
 def detectors(view: View) -> list[str]:
     """Returns the first asset with languages of documents, in a list; none if no entry has such a tagger."""
     for entry in view.corpus.settings.values["attributes"]:
-        if any(is_detector(tagger) for tagger in entry["taggers"]):
+        if any(is_detector(tagger) for tagger in entry.get("taggers", [entry["name"]])):
             return [f"{entry['name']}_attributes"]
     return []
 

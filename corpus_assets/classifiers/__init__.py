@@ -1,0 +1,1 @@
+"""Filters that are learned from examples: their sample, training, calibration, figures and files."""

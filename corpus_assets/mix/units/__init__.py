@@ -1,0 +1,1 @@
+"""Units of the mix: in which bucket each document is, borders of buckets, and tables by chunk."""

@@ -1,0 +1,1 @@
+"""Where the documents of train are from: domains, hosts, suffixes and years, counted by source."""

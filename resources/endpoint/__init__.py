@@ -1,0 +1,1 @@
+"""An OpenAI-compatible endpoint: requests within limits, and answers that are kept."""

@@ -1,0 +1,1 @@
+"""Classifiers that are learned from examples."""

@@ -1,0 +1,1 @@
+"""Units of the mix: buckets of documents by label and score."""

@@ -1,0 +1,1 @@
+"""Counts of domains, hosts, suffixes and years."""
