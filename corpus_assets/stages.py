@@ -14,7 +14,7 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.config.selection.dedupers import Deduper
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
 from corpus_assets.contamination.removal import contamination_rules

@@ -8,14 +8,13 @@ from msgspec import UNSET
 from corpus_assets.report.benchmarks import benchmarks
 from corpus_assets.report.classifiers import classifiers
 from corpus_assets.report.datasets import datasets
-from corpus_assets.report.duplicates import duplicates
+from corpus_assets.report.duplicates import duplicates, substrings
 from corpus_assets.report.flow import READ, sources, splits, steps
 from corpus_assets.report.lengths import lengths
 from corpus_assets.report.measures import measures
 from corpus_assets.report.model import VERSION, Model, Stage, encode
 from corpus_assets.report.origins import LANGUAGES, ORIGINS, languages, origins
 from corpus_assets.report.records import Built
-from corpus_assets.report.substrings import substrings
 from corpus_assets.report.timings import timings
 from resources.ledger.ledger import partition_name
 from resources.ledger.records import ALL, folded

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.substrings.rule import BOILERPLATE, DOCUMENTS_SHIFT, REPEATED, SEVERAL, is_counted
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from resources.stage.partition import Partition
 
 Columns = NDArray[np.int64]

@@ -13,7 +13,7 @@ from corpus_assets.attributes.substrings.marks import marks
 from corpus_assets.attributes.substrings.passages import passages
 from corpus_assets.attributes.substrings.repeated import PASSAGES, WINDOWS, repeated
 from corpus_assets.attributes.substrings.windows import windows
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from resources.documents.looked_for import missing
 from resources.formats.row_tables import NAMES, TEXTS
 from resources.raw_places.files import printable

@@ -1,6 +1,6 @@
 """The kernels that the assets of an entry call; a build compiles exactly these ahead."""
 
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 
 _KERNELS = "corpus_assets.attributes.substrings.kernels"
 _FIND_WORDS = "corpus_assets.attributes.kernels.word_breaks.boundaries.find_words"

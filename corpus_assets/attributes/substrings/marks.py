@@ -12,7 +12,7 @@ from corpus_assets.attributes.substrings.by_range import said_of
 from corpus_assets.attributes.substrings.listed import Listed
 from corpus_assets.attributes.substrings.rule import says_type
 from corpus_assets.attributes.substrings.units import in_code_points
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from resources.formats.documents import decode_document
 from resources.formats.row_tables import identifiers
 from resources.stage.task import Task

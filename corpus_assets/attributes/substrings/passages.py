@@ -7,7 +7,7 @@ from corpus_assets.attributes.substrings.copies import ANSWER, Copies
 from corpus_assets.attributes.substrings.repeated import PASSAGES
 from corpus_assets.attributes.substrings.rule import gram_of, is_compared, powers
 from corpus_assets.attributes.substrings.units import units_of
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from resources.stage.task import Task
 
 RUN = np.dtype([("start", "<u4"), ("windows", "<u4"), ("repeats", "<u4")])

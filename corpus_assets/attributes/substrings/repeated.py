@@ -16,7 +16,7 @@ from corpus_assets.attributes.substrings.rule import (
     SEVERAL,
     says_type,
 )
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from resources.spill import Buckets
 from resources.stage.partitions import Partitions
 from resources.stage.task import Task

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from resources.shards.listing import Shard
 
 REPEATED, SEVERAL, BOILERPLATE = 1, 2, 4

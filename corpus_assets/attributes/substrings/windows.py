@@ -12,7 +12,7 @@ from corpus_assets.attributes.substrings.copies import ANSWER, Copies
 from corpus_assets.attributes.substrings.repeated import WINDOWS
 from corpus_assets.attributes.substrings.rule import powers, says_type
 from corpus_assets.attributes.substrings.units import units_of
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from resources.formats.documents import decode_document
 from resources.formats.texts import joined
 from resources.stage.task import Task

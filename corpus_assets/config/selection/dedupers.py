@@ -10,7 +10,7 @@ from corpus_assets.config.naming import FILE, SOURCE, VALUES
 from corpus_assets.config.section import Bytes, Name, Section, Share
 from corpus_assets.config.sections import Globs
 from corpus_assets.config.selection.attributes import entry_name, key_prefix
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 
 _PARTS = ("paragraphs", "ngrams")
 _FIELDS = ("text", "id", "added", "created", "url")

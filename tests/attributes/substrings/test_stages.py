@@ -13,7 +13,7 @@ from msgspec import UNSET
 from corpus_assets.attributes.substrings.marks import BOILERPLATE as LISTED
 from corpus_assets.attributes.substrings.units import tokens
 from corpus_assets.card.steps import steps
-from corpus_assets.config.selection.substrings import Substrings
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.report.model import decode
 from corpus_assets.report.report import MODEL, PAGE
