@@ -346,6 +346,14 @@ shards.
 
 {worker_memory}
 
+## The memory of a long document
+
+`python -m benchmarks.document_memory`: the memory that one document of 128 MB of ASCII text takes in each stage, in
+bytes for each byte of the text, beyond what the process had before. Stages that look at no text are left out. What a
+text of other characters takes: [reliability.md](reliability.md#memory).
+
+{document_memory}
+
 ## The estimate
 
 `python -m benchmarks.estimate`: the ratio of what `corpus estimate` says before a build to what that build then gave

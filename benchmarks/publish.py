@@ -26,6 +26,7 @@ from benchmarks import (
     dedupers,
     demo,
     digests,
+    document_memory,
     driver,
     engines,
     estimate,
@@ -190,6 +191,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
         "event_log": table(event_log.measure(*(event_log.QUICK_EVENTS if quick else event_log.EVENTS)))
     },
     "worker_memory": lambda quick: {"worker_memory": table(worker_memory.figures(quick))},
+    "document_memory": lambda quick: {"document_memory": table(document_memory.figures(quick))},
     "estimate": _estimate,
     "forecast": lambda quick: {"forecast": forecast.section(forecast.measure(quick))},
     "materialize_all": _materialize_all,

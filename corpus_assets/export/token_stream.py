@@ -95,8 +95,7 @@ def stream_documents(given: Partition) -> Iterator[StreamDocument]:
     if tables:
         known = given.array(tables[0])[["copy", "bytes"]].tolist()
     rows = repeat(NOWHERE) if tables else count()
-    for line, (copy, size), row in zip(given.lines(), known, rows, strict=False):
-        document = _LINE.decode(line)
+    for document, (copy, size), row in zip(map(_LINE.decode, given.lines()), known, rows, strict=False):
         measured = len(document.text.encode()) if size is None else size
         yield StreamDocument(document.id, document.source, document.text, measured, row, copy)
 

@@ -215,8 +215,7 @@ def _documents(given: Partition) -> Iterator[IdentifiedText]:
     """Yields identities and texts. A document used twice is two: `copy` is in the table beside the documents."""
     tables = [file.path for file in given.record.files if file.path.endswith(".rows.npy")]
     copies = given.array(tables[0])["copy"] if tables else repeat(0)
-    for line, copy in zip(given.lines(), copies, strict=bool(tables)):
-        document = _TEXT.decode(line)
+    for document, copy in zip(map(_TEXT.decode, given.lines()), copies, strict=bool(tables)):
         identity = f"{document.source}/{document.id}/{copy}"
         yield IdentifiedText(identity, document.text, document.part, document.skipped, document.source)
 

@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from resources.errors import LedgerError
 from resources.formats.file_format import FileFormat, Open
+from resources.formats.jsonl.long_lines import all_lines
 from resources.formats.writers import Writer, Written
 
 SUFFIX = ".jsonl.zst"
@@ -123,7 +124,7 @@ def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
     rows = 0
     try:
         with _opened(frames, segment) as lines:
-            for line in lines:
+            for line in all_lines(lines):
                 digest.update(line)
                 rows += 1
                 yield line

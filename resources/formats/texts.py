@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.documents import decode_document
+from resources.processes.long_documents import wait_for_turn
 
 BLOCK_BYTES = 1 << 18
 """Bytes of texts that are worth a call, and stay in the processor's cache from one to the next."""
@@ -57,14 +58,17 @@ def batches(texts: Iterable[str], most: int) -> Iterator[Texts]:
 
 def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     """Yields the rest of a stream in blocks of whole lines; a block is longer than usual if a line is."""
-    held: list[bytes] = []
+    held = BytesIO()  # A long line grows in place, and is given away without a copy.
     while read := stream.read(BLOCK_BYTES):
         end = read.rfind(b"\n") + 1
         if end:
-            yield b"".join((*held, read[:end]))
-            held.clear()
-        held.append(read[end:])
-    if rest := b"".join(held):
+            held.write(read[:end])
+            block = [held.getvalue()]
+            held = BytesIO()
+            yield block.pop()
+        held.write(read[end:])
+        wait_for_turn(held.tell())
+    if rest := held.getvalue():
         yield rest
 
 

@@ -10,6 +10,7 @@ import xxhash
 from resources.errors import CorpusError, DamagedCopyError, DamagedFileError, LedgerError, is_of_the_machine
 from resources.formats.codecs import CodecError
 from resources.formats.file_format import blocks_of
+from resources.formats.jsonl.long_lines import PIECE_BYTES
 from resources.formats.jsonl.members import Member
 from resources.formats.jsonl.members import read as read_member
 from resources.formats.known import fault_of, format_of, stored_fault
@@ -159,10 +160,16 @@ class CheckedFiles:
         """Yields the lines of a file, or blocks of them, and compares them at their end with its digest over them."""
         self._begun[file.path] = file
         digest = xxhash.xxh3_128()
+        long: list[bytes] = []
         try:
             for line in lines:
                 digest.update(line)
-                yield line
+                if len(line) < PIECE_BYTES:
+                    yield line
+                    continue
+                long.append(line)
+                del line
+                yield long.pop()  # While the reader works on it, nothing here holds it.
         except _OF_CONTENT as error:
             raise self.damaged(file, str(error)) from None
         self._compare(file, digest.hexdigest())

@@ -591,6 +591,8 @@ NAMES_NOTHING: dict[str, set[str]] = {
     },
     "how something is read, written or reached": {
         *(
+            "Source.extractor",
+            "Files.extractor",
             "Csv.delimiter",
             "Csv.quote",
             "Csv.escape",

@@ -11,6 +11,10 @@ _SHIFT = np.uint64(29)
 _HALF = np.uint64(32)
 _NONE = -1
 LEAST, MOST = 2, 10
+_FIRST_TABLE = 1 << 16
+"""Entries for which a table has room at first; it grows with what is found, which in a long text is far less."""
+_AT_ONCE = 1 << 20
+"""n-grams that are looked up at once; a longer text goes through its n-grams several times, a share at a time."""
 
 
 @inlined
@@ -47,23 +51,41 @@ def _hash(codes: NDArray[np.uint32], start: int, end: int) -> np.uint64:
 
 @helper
 def number_stretches(
-    codes: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    codes: NDArray[np.uint32], starts: NDArray[np.int32], ends: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Returns a number for each word or line, equal for equal ones; how often each number occurs, and where first.
 
     Numbers are in the order of first occurrence.
     """
-    size = _table_size(starts.size)
-    mask = np.uint64(size - 1)
-    table = np.empty(size, dtype=np.int32)
-    for slot in range(size):
-        table[slot] = _NONE
+    table = _empty_table(_table_size(min(starts.size, _FIRST_TABLE)))
     hashes = np.empty(starts.size, dtype=np.uint64)
     firsts = np.empty(starts.size, dtype=np.int32)
     numbers = np.empty(starts.size, dtype=np.int32)
     counts = np.empty(starts.size, dtype=np.int32)
-    distinct = 0
-    for word in range(starts.size):
+    done, distinct = _number((codes, starts, ends), table, hashes, (firsts, numbers, counts), (0, 0))
+    while done < starts.size:
+        table = _larger(table, hashes, distinct)
+        done, distinct = _number((codes, starts, ends), table, hashes, (firsts, numbers, counts), (done, distinct))
+    return numbers, counts[:distinct], firsts[:distinct]
+
+
+@inlined
+def _number(
+    stretches: tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]],
+    table: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    found: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+    so_far: tuple[int, int],
+) -> tuple[int, int]:
+    """Numbers stretches until the table is half full; returns how many have a number, and how many numbers there are.
+
+    found: first stretch of each number, number of each stretch, stretches of each number. so_far: as it returns them.
+    """
+    codes, starts, ends = stretches
+    firsts, numbers, counts = found
+    word, distinct = so_far
+    mask, most = np.uint64(table.size - 1), table.size // 2
+    while word < starts.size and distinct < most:
         start, end = starts[word], ends[word]
         value = _hash(codes, start, end)
         place = value & mask
@@ -84,57 +106,91 @@ def number_stretches(
             place = (place + np.uint64(1)) & mask
         numbers[word] = number
         counts[number] += 1
-    return numbers, counts[:distinct], firsts[:distinct]
+        word += 1
+    return word, distinct
+
+
+@inlined
+def _empty_table(size: int) -> NDArray[np.int32]:
+    table = np.empty(size, dtype=np.int32)
+    for slot in range(size):
+        table[slot] = _NONE
+    return table
+
+
+@helper
+def _larger(table: NDArray[np.int32], hashes: NDArray[np.uint64], distinct: int) -> NDArray[np.int32]:
+    """Returns a table of twice the size with the same numbers."""
+    larger = _empty_table(2 * table.size)
+    mask = np.uint64(larger.size - 1)
+    for number in range(distinct):
+        place = hashes[number] & mask
+        while larger[place] != _NONE:
+            place = (place + np.uint64(1)) & mask
+        larger[place] = number
+    return larger
 
 
 @helper
 def measure_ngrams(
-    numbers: NDArray[np.int32], counts: NDArray[np.int32], lengths: NDArray[np.int64]
+    numbers: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    ends: NDArray[np.int32],
 ) -> NDArray[np.int64]:
     """Returns three counts of letters for the n-grams of 2 to 10 words (11, 3); rows without n-grams are -1.
 
-    numbers, counts: as `number_stretches` returns them. lengths: letters of each word.
+    numbers, counts: as `number_stretches` returns them; the numbers are overwritten. ends: as `sums_of_lengths`
+    returns them.
     Columns: letters of the most frequent n-gram (ties: the first seen), times its count; letters of all n-grams that
     occur more than once, each occurrence counted; letters of all n-grams.
     """
     measures = np.empty((MOST + 1, 3), dtype=np.int64)
     for n in range(MOST + 1):
         measures[n, 0] = measures[n, 1] = measures[n, 2] = -1
-    ends = np.empty(numbers.size + 1, dtype=np.int64)
-    places, grams = np.empty(numbers.size, dtype=np.int32), np.empty(numbers.size, dtype=np.int32)
-    ends[0] = alive = above = 0
+    places, grams = np.empty(numbers.size, dtype=np.int32), numbers
+    alive = above = 0
     for word in range(numbers.size):
-        ends[word + 1] = ends[word] + lengths[word]
         above += ends[word + 1]
-        places[alive], grams[alive] = word, numbers[word]
-        alive += counts[numbers[word]] > 1
+        number = numbers[word]
+        places[alive], grams[alive] = word, number
+        alive += counts[number] > 1
     below = above  # The letters of all n-grams are the sum of their ends less that of their beginnings.
-    size = _table_size(alive)
-    table = np.empty(size, dtype=np.int32)
-    keys = np.empty(size, dtype=np.uint64)
+    size = _table_size(min(alive, _AT_ONCE))
+    table, keys = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.uint64)
     firsts = np.empty(alive, dtype=np.int32)
     occurrences = np.empty(alive, dtype=np.int32)
     for n in range(1, min(MOST, numbers.size) + 1):
         above, below = above - ends[n - 1], below - ends[numbers.size - n + 1]
         if n < LEAST:
             continue
-        distinct, alive = _extend((places, grams), alive, (table[: _table_size(alive)], keys), firsts, occurrences)
+        if alive > _AT_ONCE:
+            distinct, left = _extend_by_shares((places, grams), alive, (table, keys), firsts, occurrences)
+        else:
+            few = table[: _table_size(alive)]
+            distinct, left = _extend((places, grams), alive, (few, keys), firsts, occurrences)
         best = _NONE
         for gram in range(distinct):
-            if occurrences[gram] > 1 and (best == _NONE or occurrences[gram] > occurrences[best]):
+            if occurrences[gram] > 1 and (best == _NONE or _is_before(gram, best, occurrences, firsts)):
                 best = gram
         first = firsts[best] if best != _NONE else 0
-        measures[n, 0] = (occurrences[best] if best != _NONE else 1) * (ends[first + n] - ends[first])
+        measures[n, 0] = (occurrences[best] if best != _NONE else 1) * np.int64(ends[first + n] - ends[first])
         measures[n, 1], measures[n, 2] = 0, above - below
-        kept = 0
-        for number in range(alive):
+        alive = 0
+        for number in range(left):
             if occurrences[grams[number]] > 1:
                 place = places[number]
                 measures[n, 1] += ends[place + n] - ends[place]
-                places[kept], grams[kept] = place, grams[number]
-                kept += 1
-        alive = kept
+                places[alive], grams[alive] = place, grams[number]
+                alive += 1
     return measures
+
+
+@inlined
+def _is_before(gram: int, other: int, occurrences: NDArray[np.int32], firsts: NDArray[np.int32]) -> bool:
+    """Returns whether an n-gram occurs more often than another, or as often and was seen first."""
+    if occurrences[gram] == occurrences[other]:
+        return bool(firsts[gram] < firsts[other])
+    return bool(occurrences[gram] > occurrences[other])
 
 
 @inlined
@@ -175,3 +231,65 @@ def _extend(
         occurrences[slots[slot]] += 1
         left += 1
     return distinct, left
+
+
+@helper
+def _extend_by_shares(
+    windows: tuple[NDArray[np.int32], NDArray[np.int32]],
+    alive: int,
+    table: tuple[NDArray[np.int32], NDArray[np.uint64]],
+    firsts: NDArray[np.int32],
+    occurrences: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Does the same for more n-grams than the table has room for: a share of them, by their hash, at a time."""
+    places, grams = windows
+    slots, keys = table
+    longer = np.empty(alive, dtype=np.int32)
+    shares = (alive + _AT_ONCE - 1) // _AT_ONCE
+    distinct = left = 0
+    for share in range(shares):
+        for slot in range(slots.size):
+            slots[slot] = _NONE
+        mask, before, left = np.uint64(slots.size - 1), distinct, 0
+        for window in range(alive - 1):
+            if places[window + 1] != places[window] + 1:
+                continue
+            left += 1
+            key = np.uint64(grams[window]) << _HALF | np.uint64(grams[window + 1])
+            mixed = _mixed(key)
+            if (mixed >> _HALF) % np.uint64(shares) != np.uint64(share):
+                continue
+            place = mixed & mask
+            while slots[place] != _NONE and keys[place] != key:
+                place = (place + np.uint64(1)) & mask
+            if slots[place] == _NONE:
+                slots[place] = distinct
+                keys[place] = key
+                firsts[distinct] = places[window]
+                occurrences[distinct] = 0
+                distinct += 1
+            longer[left - 1] = slots[place]
+            occurrences[slots[place]] += 1
+            if 4 * (distinct - before) > 3 * slots.size:  # A share may be larger than the others.
+                slots, keys = _wider(slots, keys)
+                mask = np.uint64(slots.size - 1)
+    kept = 0
+    for window in range(alive - 1):
+        if places[window + 1] == places[window] + 1:
+            places[kept], grams[kept] = places[window], longer[kept]
+            kept += 1
+    return distinct, left
+
+
+@helper
+def _wider(slots: NDArray[np.int32], keys: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """Returns a hash table of twice the size with the same numbers and keys."""
+    wider, moved = _empty_table(2 * slots.size), np.empty(2 * slots.size, dtype=np.uint64)
+    mask = np.uint64(wider.size - 1)
+    for slot in range(slots.size):
+        if slots[slot] != _NONE:
+            place = _mixed(keys[slot]) & mask
+            while wider[place] != _NONE:
+                place = (place + np.uint64(1)) & mask
+            wider[place], moved[place] = slots[slot], keys[slot]
+    return wider, moved

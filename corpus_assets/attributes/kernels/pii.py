@@ -83,7 +83,7 @@ def find_phones(
         starts[found], ends[found] = start, end
         found += 1
         done = end
-    return starts[:found].copy(), ends[:found].copy()
+    return starts[:found], ends[:found]
 
 
 @inlined
@@ -127,7 +127,7 @@ def find_addresses(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArra
             starts[found], ends[found] = place, end
             found += 1
             done = end
-    return starts[:found].copy(), ends[:found].copy()
+    return starts[:found], ends[:found]
 
 
 @inlined
@@ -210,4 +210,4 @@ def find_emails(codes: NDArray[np.uint32], flags: NDArray[np.uint8], start: int,
         spans[found, 0], spans[found, 1], spans[found, 2], spans[found, 3] = begin, end, first, last
         found += 1
         at = done = end
-    return spans[:found].copy()
+    return spans[:found]

@@ -19,7 +19,7 @@ def measure_text_lines(codes: NDArray[np.uint32], merged: bool) -> tuple[int, in
     most = 1
     for code in codes:
         most += code == _NEWLINE
-    starts, ends = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    starts, ends = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     lines = bullets = ellipses = start = 0
     for place in range(codes.size + 1):
         if place < codes.size and codes[place] != _NEWLINE:

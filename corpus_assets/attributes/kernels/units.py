@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.kernels.flags import CODES, SPACE
-from resources.kernels.jit import ahead, kernel
+from resources.kernels.jit import ahead, inlined, kernel
 
 _NEWLINE = 10
+Places = NDArray[np.int32] | NDArray[np.int64]
 
 
 @ahead(f"{CODES}, uint8[::1]")
@@ -15,6 +16,16 @@ def split_words(codes: NDArray[np.uint32], flags: NDArray[np.uint8]) -> tuple[ND
     """Returns beginnings and ends of the words of `str.split()`."""
     starts = np.empty(codes.size // 2 + 1, dtype=np.int64)
     ends = np.empty(codes.size // 2 + 1, dtype=np.int64)
+    count = fill_words(codes, flags, starts, ends)
+    return starts[:count], ends[:count]
+
+
+@inlined
+def fill_words(codes: NDArray[np.uint32], flags: NDArray[np.uint8], starts: Places, ends: Places) -> int:
+    """Writes beginnings and ends of the words of `str.split()`; returns how many there are.
+
+    starts, ends: with room for half as many as code points, and one.
+    """
     count = 0
     inside = False
     for place in range(codes.size):
@@ -29,7 +40,7 @@ def split_words(codes: NDArray[np.uint32], flags: NDArray[np.uint8]) -> tuple[ND
     if inside:
         ends[count] = codes.size
         count += 1
-    return starts[:count].copy(), ends[:count].copy()
+    return count
 
 
 @ahead(f"{CODES}, uint8[::1]")

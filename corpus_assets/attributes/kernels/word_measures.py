@@ -14,7 +14,7 @@ _LONGEST_REQUIRED = 4
 def measure_words(
     codes: NDArray[np.uint32],
     flags: NDArray[np.uint8],
-    words: tuple[NDArray[np.int64], NDArray[np.int64]],
+    words: tuple[NDArray[np.int32], NDArray[np.int32]],
     distinct: tuple[NDArray[np.int32], NDArray[np.int32]],
     required: NDArray[np.uint32],
 ) -> tuple[int, int, int]:
@@ -41,17 +41,17 @@ def measure_words(
 
 
 @helper
-def median_length(lengths: NDArray[np.int64]) -> float:
-    """Returns the median length of words; 0 without words."""
-    if lengths.size == 0:
+def median_length(starts: NDArray[np.int32], ends: NDArray[np.int32]) -> float:
+    """Returns the median length of words; 0 without words. starts, ends: of the words."""
+    if starts.size == 0:
         return 0.0
     longest = 0
-    for word in range(lengths.size):
-        longest = max(longest, lengths[word])
+    for word in range(starts.size):
+        longest = max(longest, ends[word] - starts[word])
     counts = np.zeros(longest + 1, dtype=np.int64)
-    for word in range(lengths.size):
-        counts[lengths[word]] += 1
-    lower, upper = (lengths.size - 1) // 2, lengths.size // 2
+    for word in range(starts.size):
+        counts[ends[word] - starts[word]] += 1
+    lower, upper = (starts.size - 1) // 2, starts.size // 2
     seen, total, taken = 0, 0, 0
     for length in range(counts.size):
         seen += counts[length]
@@ -60,6 +60,16 @@ def median_length(lengths: NDArray[np.int64]) -> float:
         if taken == 1 and seen > upper:
             return (total + length) / 2.0
     return 0.0
+
+
+@helper
+def sums_of_lengths(starts: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Returns the letters of all words before each, and of all (words + 1,). starts, ends: of the words."""
+    sums = np.empty(starts.size + 1, dtype=np.int32)
+    sums[0] = 0
+    for word in range(starts.size):
+        sums[word + 1] = sums[word] + (ends[word] - starts[word])
+    return sums
 
 
 @inlined

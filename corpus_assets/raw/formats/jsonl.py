@@ -3,13 +3,13 @@
 import io
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import TypeVar
 
 from corpus_assets.raw.formats.names import UTF8_BOM, check_utf8_start
 from corpus_assets.raw.rows.faults import BadRow, RowError
 from corpus_assets.raw.rows.rules import RowParser
 from resources.errors import BadFileError
+from resources.formats.jsonl.long_lines import PIECE_BYTES, read_line
 
 Row = TypeVar("Row")
 
@@ -21,15 +21,18 @@ def bounded_lines(stream: io.BufferedReader, limit: int) -> Iterator[bytes | Non
 
     Such a line is skipped in pieces of at most `limit` bytes.
     """
-    read = partial(stream.readline, limit + 1)
-    for line in iter(read, b""):
-        if len(line) <= limit or line.endswith(b"\n"):
-            yield line
-        else:
-            del line  # the next piece may be as long
-            while (rest := read()) and not rest.endswith(b"\n"):
-                pass
-            yield None
+    while (line := next_line(stream, limit)) != b"":
+        yield line
+
+
+def next_line(stream: io.BufferedReader, limit: int) -> bytes | None:
+    """Returns the next line of `bounded_lines`; nothing at the end of the stream."""
+    line = read_line(stream, limit + 1)
+    if len(line) <= limit or line.endswith(b"\n"):
+        return line
+    while line and not line.endswith(b"\n"):
+        line = stream.readline(min(limit + 1, PIECE_BYTES))
+    return None
 
 
 def read_rows(
@@ -49,17 +52,23 @@ def read_rows(
     """
     nothing_yet = True
     start = stream.peek()
-    for number, raw_line in enumerate(bounded_lines(stream, limit), 1):
-        line = _without_mark(raw_line, where) if number == 1 and raw_line else raw_line
+    number = 0
+    while (line := next_line(stream, limit)) != b"":
+        number += 1
+        if number == 1 and line:
+            line = _without_mark(line, where)
         if line is not None and (not line or line.isspace()):
             continue
         if nothing_yet:
             _check_first(where, start if line is None else line, bare_strings)
         nothing_yet = False
         try:
-            yield parser.from_line(line, place, bare_strings=bare_strings)
+            row: Row | BadRow = parser.from_line(line, place, bare_strings=bare_strings)
         except RowError as error:
-            yield error.at(f"{where} line {number}")
+            row = error.at(f"{where} line {number}")
+        del line  # Of a long row only the document is held while it is worked on.
+        yield row
+        del row
 
 
 def _check_first(where: str, first: bytes, bare_strings: bool) -> None:

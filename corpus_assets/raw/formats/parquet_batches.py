@@ -9,6 +9,7 @@ from corpus_assets.raw.formats.columns import BATCH_BYTES, MAX_BATCH_ROWS
 from corpus_assets.raw.formats.parquet_pages import DICTIONARY, FRONT_CODED, CheckedPages, Chunk, PageError
 from corpus_assets.raw.formats.parquet_values import front_coded_bytes, longest_in_dictionary
 from resources.errors import BadFileError
+from resources.processes.long_documents import wait_for_turn
 
 MOST_GAIN: Final = 4
 """Times its stored size that a chunk of lists may take in memory, whatever it takes."""
@@ -69,6 +70,7 @@ class Batches:
         shared, sizes = [], []
         for chunk in group.chunks:
             largest = max((page.decompressed for page, _ in self.pages.pages(chunk)), default=0)
+            wait_for_turn(largest)
             if not chunk.inner_values:
                 sizes.append(_Sizes(_from_footer(chunk).whole, max(largest, chunk.width)))
                 continue

@@ -24,6 +24,7 @@ from resources.errors import (
 from resources.kernels.jit import compile_seconds
 from resources.ledger.ledger import Ledger, Record, lease_name, recipe_digest, record_path
 from resources.ledger.records import with_set
+from resources.processes.long_documents import job_begins, job_ends
 from resources.stage.declaration import Input
 from resources.stage.jobs.digests_read import digests_read
 from resources.stage.jobs.inputs import forget_inputs, inputs_of
@@ -154,6 +155,7 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
             recipe=recipe,
         )
     )
+    job_begins(job.memory)
     try:
         read = _computed(job, task, [partition for found in inputs.values() for partition in found])
         task.count(seconds=round(time.monotonic() - started, 3), cpu_seconds=round(_cpu_seconds() - cpu, 3))
@@ -176,6 +178,7 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
         raise
     finally:
         task.close()
+        job_ends()
     return record, entry, gave_way
 
 

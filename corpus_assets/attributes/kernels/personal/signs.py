@@ -37,7 +37,7 @@ def find_signs(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], bool, bool
             dots = dots or (code == _DOT and _has_dots(codes, place))
             colons = colons or (code == _COLON and _has_colons(codes, place))
             place += 1
-    return near[:found].copy(), dots, colons
+    return near[:found], dots, colons
 
 
 @inlined
