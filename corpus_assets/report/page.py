@@ -16,6 +16,7 @@ from corpus_assets.report.sections.making import making, repeat
 from corpus_assets.report.sections.measures import measures
 from corpus_assets.report.sections.origins import origins
 from corpus_assets.report.sections.sources import sources
+from corpus_assets.report.sections.substrings import substrings
 from corpus_assets.report.sections.summary import summary
 from corpus_assets.report.sections.tokens import lengths, packing, tokens
 from corpus_assets.report.timings import Timings
@@ -30,8 +31,9 @@ def page(model: Model, content: bytes, times: Timings, audit: Result | None = No
     """Returns the page. content: the model as JSON, which the page holds too. audit: of removed documents."""
     counted = () if model.origins is UNSET else (origins,)
     learned = () if model.classifiers is UNSET else (classifiers,)
-    repeated = partial(duplicates, audit=audit)
-    parts = (summary, flow, tokens, sources, *counted, lengths, repeated, holdout, measures, *learned, packing)
+    cut = () if model.substrings is UNSET else (substrings,)
+    repeated = (partial(duplicates, audit=audit), *cut)
+    parts = (summary, flow, tokens, sources, *counted, lengths, *repeated, holdout, measures, *learned, packing)
     sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",

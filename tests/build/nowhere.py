@@ -277,6 +277,15 @@ CASES: dict[Key, Case] = {
         ("dedupers.urls.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
         "urls_hashes",
     ),
+    ("Substrings", "sources"): Case(
+        {**source(), "dedupers": [{"kind": "substrings", "sources": [NOWHERE]}]},
+        ("dedupers.0.sources", "'nowhere'", "valid: web"),
+    ),
+    ("Substrings", "glob"): Case(
+        {**source(), "dedupers": [{"kind": "substrings", "glob": ["*.jsonl", "nowhere/*"]}]},
+        ("dedupers.substrings.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
+        "substrings_passages",
+    ),
     ("Deduper", "against"): Case(
         {**source(), "dedupers": [{"name": "urls", "by": "text", "against": [NOWHERE]}]},
         ("dedupers.0.against", "'nowhere'", "valid: web"),
@@ -589,6 +598,7 @@ ELSEWHERE = {
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
+        "Substrings.name",
         *("AttributeFiles.name", "Classifier.name"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
@@ -623,6 +633,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
         *("TrainedTokenizer.special_tokens", "AmberExport.bos_text", "AmberExport.eos_text", "ChatDataset.day"),
     },
     "a border that a text need not have": {"Deduper.separator"},
+    "a length, with its unit": {"Substrings.min_length"},
     "a question, and what its answer must have": {"Endpoint.prompt", "Endpoint.score"},
     "what people state": {
         "Source.licence",

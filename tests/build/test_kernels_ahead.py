@@ -41,6 +41,8 @@ DEDUPERS: list[dict[str, Any]] = [
     {"name": "words", "by": "text", "min_words": 3},
     {"name": "ngrams", "by": "ngrams", "bloom": {"items": 100_000}},
     {"name": "known", "by": "text", "against": ["web"]},
+    {"kind": "substrings", "min_length": "20 bytes", "borders": "words"},
+    {"kind": "substrings", "name": "tokens", "min_length": "4 tokens"},
 ]
 Calls = set[str]
 
