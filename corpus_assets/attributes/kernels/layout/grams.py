@@ -51,7 +51,7 @@ def measure_grams(codes: NDArray[np.uint32], ends: NDArray[np.int64]) -> NDArray
     starts = np.zeros(ends.size, dtype=np.int64)
     starts[1:] = ends[:-1]
     found = np.full(len(TOP) + len(REPEATED), -1, dtype=np.int64)
-    numbers, _, _ = number_stretches(codes, starts, ends)
+    numbers, _, _ = number_stretches(codes, starts.astype(np.int32), ends.astype(np.int32))
     sums = _prefix_hashes(codes)
     for n in TOP:
         if ends.size >= n:

@@ -66,7 +66,7 @@ def _split_at_newlines(
 @helper
 def _repeated(codes: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[int, int, int]:
     """Returns the number of stretches, of those that are equal to one before, and the code points of these."""
-    _, counts, firsts = number_stretches(codes, starts, ends)
+    _, counts, firsts = number_stretches(codes, starts.astype(np.int32), ends.astype(np.int32))
     letters = 0
     for number in range(counts.size):
         letters += (counts[number] - 1) * (ends[firsts[number]] - starts[firsts[number]])
