@@ -27,6 +27,7 @@ INNER = {
     "Html": "`sources[].html` and `datasets[].input.html`",
     "Guard": "`dedup.guard`",
     "Range": "`filter.rules`, each",
+    "Languages": "`filter.languages`",
     "SpanReplacement": "`filter.span_replacement[]`",
     "HoldoutCount": "`holdout` as a count",
     "Flagged": "`attributes[].flagged`",

@@ -1,7 +1,7 @@
 """The schema of `corpus.yaml`. It refuses unknown keys, wrong types and impossible combinations."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -25,6 +25,7 @@ from corpus_assets.config.selection.filter import Filter
 from corpus_assets.config.selection.licences import Licences
 from corpus_assets.config.selection.mixing import Mix
 from corpus_assets.config.selection.origins import Origins
+from corpus_assets.config.selection.presets import written_out
 from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.selection.streams import Stream
 from corpus_assets.config.selection.takedown import Remove
@@ -112,6 +113,11 @@ class CorpusConfig(Section):
     )
     engine: EngineSection = EngineSection()
     storage: StorageSection = StorageSection()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _presets_written_out(cls, values: Any) -> Any:
+        return written_out(values) if isinstance(values, dict) else values
 
     @model_validator(mode="after")
     def _has_a_name_in_a_bucket(self) -> "CorpusConfig":

@@ -18,7 +18,13 @@ COMPONENTS = "components"
 LARGEST, RANDOM, MEMBERS = 6, 10, 2
 _LOSSES, _SIZES, _PAIRS, _EXACT = "losses", "cluster_sizes", "who_duplicates_whom", "removed_exact"
 _MOST_PAIRS = 2000
-_GUARD = ("suspicious_clusters", "split_clusters", "documents_kept_by_splits", "unexamined_clusters")
+_GUARD = (
+    "suspicious_clusters",
+    "split_clusters",
+    "documents_kept_by_splits",
+    "kept_documents_joined",
+    "unexamined_clusters",
+)
 _OF_SUBSTRINGS = ("rows_out", "spans", "characters", "flagged", "boilerplate_spans")
 _BOILERPLATE = 20
 Members = NDArray[np.unsignedinteger[Any]]

@@ -72,6 +72,7 @@ DIALOGUES = rows_of(
 )
 TEMPLATE = "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|endoftext|>{% endfor %}"
 QUALITY = {"attributes": [{"name": "q", "taggers": ["gopher_v2"]}]}
+LABELLED = {"nowhere": {"score": {"min": 0.5}}}
 BENCH = {"name": "quiz", "location": "bench"}
 FIM = {"prefix_token": "a", "middle_token": "b", "suffix_token": "<|endoftext|>"}
 LOST = (f"none of {ROWS}",)
@@ -202,6 +203,14 @@ CASES: dict[Key, Case] = {
         ("options.host_list.lists", "nowhere.txt"),
         "web_attributes",
     ),
+    ("TaggerOptions", "tokenizer"): Case(
+        tagged(options={"host_list": {"lists": "hosts.txt", "tokenizer": "nowhere.model"}}),
+        ("options.host_list.tokenizer", "no such option"),
+    ),
+    ("TaggerOptions", "borders"): Case(
+        tagged(options={"host_list": {"lists": "hosts.txt", "borders": "nowhere.txt"}}),
+        ("options.host_list.borders", "no such option"),
+    ),
     ("TaggerOptions", "model"): Case(
         {
             **source(),
@@ -283,6 +292,14 @@ CASES: dict[Key, Case] = {
     ),
     ("RowRules", "rules"): Case(
         {**source(), **QUALITY, "filter": {"rules": {"q.gopher_v2.nowhere": {"max": 1}}}}, ("nowhere", "it gives: ")
+    ),
+    ("Languages", "by"): Case(
+        {**source(), **QUALITY, "filter": {"languages": {"by": "nowhere.language", "thresholds": LABELLED}}},
+        ("filter.languages.by", "'nowhere'", "attributes are: q"),
+    ),
+    ("Languages", "thresholds"): Case(
+        {**source(), **QUALITY, "filter": {"languages": {"by": "q.gopher_v2", "thresholds": LABELLED}}},
+        ("filter.languages.by", "'nowhere'", "it gives: "),
     ),
     ("RowRules", "include"): Case(
         {**source(may_be_empty=True), "filter": {"include": ["$.metadata.nowhere"]}},

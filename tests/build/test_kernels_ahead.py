@@ -35,6 +35,7 @@ DEDUPLICATIONS: list[dict[str, Any]] = [
     {"minhash.family": "affine32", "dedup.verify": "exact", "dedup.guard.action": "report"},
     {"minhash.family": "legacy", "dedup.verify": "signature", "dedup.guard.action": "off"},
     {"minhash.unit": "word", "dedup.verify": "none", "dedup.guard.resemblance": 1.0},
+    {"dedup.guard.resemblance": 0.97},
 ]
 DEDUPERS: list[dict[str, Any]] = [
     {"name": "words", "by": "text", "min_words": 3},

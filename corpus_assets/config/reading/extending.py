@@ -19,7 +19,13 @@ ADDS = "+"
 MOST_FILES = 8
 PATHS = frozenset({"location", "path", "merges", "encoder", "config", "chat_template", "lists", "model"})
 """Keys whose text, or list of texts, is a path wherever they stand."""
-PATHS_AT = {"storage": {"root"}, "cache": {"folder"}, "weights": {"shares", "tokens"}, "sample": {"of"}}
+PATHS_AT = {
+    "attributes": frozenset({"tokenizer", "borders"}),
+    "storage": {"root"},
+    "cache": {"folder"},
+    "weights": {"shares", "tokens"},
+    "sample": {"of"},
+}
 """Keys whose text is a path in a section of this name."""
 _OWN = "own"
 
