@@ -1,6 +1,7 @@
 """The kernels that the assets of an entry call; a build compiles exactly these ahead."""
 
 from corpus_assets.config.selection.kinds.substrings import Substrings
+from resources.formats.texts import DOCUMENT_TEXTS
 
 _KERNELS = "corpus_assets.attributes.substrings.kernels"
 _FIND_WORDS = "corpus_assets.attributes.kernels.word_breaks.boundaries.find_words"
@@ -9,7 +10,7 @@ _HASH_PARTS = "corpus_assets.attributes.dedupers.kernels.hashing.hash_parts"
 
 def of_passages(rule: Substrings) -> tuple[str, ...]:
     """Returns the kernels that cut texts into passages."""
-    return f"{_KERNELS}.passages.find_passages", *_of_tokens(rule)
+    return DOCUMENT_TEXTS, f"{_KERNELS}.passages.find_passages", *_of_tokens(rule)
 
 
 def of_windows(rule: Substrings) -> tuple[str, ...]:
