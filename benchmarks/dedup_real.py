@@ -2,7 +2,8 @@
 
 Real texts come in chains: dozens of versions of one file, of which neighbours are similar and the ends are not. Made
 pairs have none. `measure` builds with the defaults, then with a guard that only reports: what that build removes below
-the threshold says how many chains there are for the defaults to cut.
+the threshold says how many chains there are for the defaults to cut. And of the documents of one chain that the
+defaults keep, no two should be similar.
 """
 
 import tempfile
@@ -18,10 +19,15 @@ from numpy.typing import NDArray
 from benchmarks.dedup_pairs import LABELLED, jaccard, shingles
 from benchmarks.peers.own import build
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.dedup.clusters.union_find import UnionFind
+from corpus_assets.dedup.shared import stored_numbering
+from corpus_assets.dedup.signatures.sketches import estimate
 from resources.formats.attributes import DUPLICATE, attribute_rows
 from resources.stage.partition import Partition
 
 QUICK_SOURCES = 2
+FAR = 0.6
+"""Estimated similarity from sketches, below which two documents are surely less similar than 0.8."""
 SOURCES = [
     {"name": "versions", "glob": "redpajama/github_readme/*"},
     {"name": "licenses", "glob": "redpajama/licenses/*"},
@@ -47,11 +53,16 @@ def measure(quick: bool, threshold: float) -> dict[str, Any]:
         return {}
     sources = SOURCES[:QUICK_SOURCES] if quick else SOURCES
     with tempfile.TemporaryDirectory() as place:
-        defaults = similarities(built(Path(place), sources))
+        corpus = built(Path(place), sources)
+        defaults, left = similarities(corpus), similarities_of_kept(corpus)
+        (components,) = _partitions(corpus, "components")
         unguarded = similarities(built(Path(place), sources, dedup={"guard": {"action": "report"}}))
     return {
         "removed_real": len(defaults),
         "removed_below_threshold_real": _share(defaults < threshold),
+        "kept_of_split_clusters_joined_real": components.record.statistics["kept_documents_joined"],
+        "kept_pairs_compared_real": len(left),
+        "kept_pairs_above_threshold_real": int((left >= threshold).sum()),
         "removed_real_unguarded": len(unguarded),
         "removed_below_threshold_real_unguarded": _share(unguarded < threshold),
     }
@@ -79,11 +90,47 @@ def write_config(folder: Path, sources: list[dict[str, str]], **more: Any) -> Pa
 
 def similarities(corpus: Corpus) -> NDArray[np.float64]:
     """The true similarity (n,) of each removed document to the one that is kept instead."""
-    pairs = sorted(_removed(corpus))
+    return _similarities(corpus, sorted(_removed(corpus)))
+
+
+def _similarities(corpus: Corpus, pairs: list[tuple[Place, Place]]) -> NDArray[np.float64]:
     texts = _texts(corpus, {place for pair in pairs for place in pair})
     # A set of strings takes a hundred times its text; the pairs of one kept document follow one another.
     held = lru_cache(maxsize=4)(lambda place: shingles(texts[place]))
-    return np.array([jaccard(held(kept), held(removed)) for kept, removed in pairs])
+    return np.array([jaccard(held(first), held(other)) for first, other in pairs], dtype=np.float64)
+
+
+def similarities_of_kept(corpus: Corpus) -> NDArray[np.float64]:
+    """The true similarity (n,) of each two kept documents that chains of pairs join.
+
+    Without those whose sketches put them `FAR` below the threshold of 0.8.
+    """
+    numbering = stored_numbering(next(_partitions(corpus, "components")))
+    sets = UnionFind(numbering.total)
+    for asset in ("exact_duplicates", "verified_pairs"):
+        for partition in _partitions(corpus, asset):
+            sets.add(np.array(partition.array(".npy")))
+    gone = {place for _, place in _removed(corpus)}
+    kept: dict[int, list[int]] = {}
+    for members, roots, _ in sets.clusters():
+        for member, root in zip(members.tolist(), roots.tolist(), strict=True):
+            if numbering.locate(member) not in gone:
+                kept.setdefault(root, []).append(member)
+    shards = {partition.key: partition for partition in _partitions(corpus, "minhashes")}
+    sketches = np.concatenate([shards[key].array(".sketch.npy") for key in numbering.shards])
+    pairs = [
+        (numbering.locate(together[first]), numbering.locate(together[later]))
+        for together in kept.values()
+        for first in range(len(together))
+        for later in (first + 1 + np.flatnonzero(_near(sketches[together[first:]]))).tolist()
+    ]
+    return _similarities(corpus, pairs)
+
+
+def _near(sketches: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which sketches (n - 1,) may be of documents similar to the first."""
+    agree = np.bitwise_count(~(sketches[1:] ^ sketches[0])).sum(axis=1, dtype=np.int64)
+    return estimate(agree, 8 * sketches.shape[1]) >= FAR
 
 
 def _removed(corpus: Corpus) -> Iterator[tuple[Place, Place]]:

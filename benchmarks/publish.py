@@ -48,6 +48,7 @@ from benchmarks import (
     small_datasets,
     stages,
     stores,
+    substrings,
     taggers,
     text_index,
     tokenize,
@@ -153,6 +154,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "minhash": lambda quick: {"minhash": table(minhash.measure(quick))},
     "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
+    "substrings": lambda quick: {"substrings": table(substrings.measure(quick))},
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
     "contamination_quality": lambda quick: {
         "contamination_quality": contamination_quality.section(contamination_quality.measure(quick))

@@ -45,6 +45,7 @@ def _measured(folder: Path, megabytes: int) -> dict[str, Any]:
         "dedupers": [
             {"name": "paragraphs", "by": "paragraphs"},
             {"name": "copies", "by": "text"},
+            {"kind": "substrings"},
         ],
         "tokenizer": trained,
         "datasets": [

@@ -152,7 +152,7 @@ def peers(decoded: Mapping[str, str], python: str) -> dict[str, dict[str, Any]]:
         given, own = Path(place, "pages.json"), str(Path(place, "venv", "bin", "python"))
         given.write_text(json.dumps(decoded), encoding="utf-8")
         _run([python, "-m", "venv", str(Path(place, "venv"))])
-        pip = [own, "-m", "pip", "install", "--only-binary", ":all:", "--upgrade"]
+        pip = [own, "-m", "pip", "install", "--prefer-binary", "--upgrade"]
         _run([*pip, "pip"])
         for package in EXTRACTORS:
             try:

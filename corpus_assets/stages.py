@@ -7,11 +7,14 @@ from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.files.stages import given_stages
 from corpus_assets.attributes.registry import AnyTagger, known_taggers
+from corpus_assets.attributes.substrings.assets import substring_stages
 from corpus_assets.card.assets import card_stages
 from corpus_assets.classifiers.assets import classifier_stages, classifier_taggers
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import key_prefix
+from corpus_assets.config.selection.dedupers import Deduper
+from corpus_assets.config.selection.kinds.substrings import Substrings
 from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
 from corpus_assets.contamination.removal import contamination_rules
@@ -68,7 +71,9 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     sections = [stream.model_dump() for stream in config.streams]
     streams = list(stream_stages(sections, entries, names))
     # Repetitions are found among filtered documents, unless a rule of the filter uses them.
-    dedupers = own_after_filter(list(deduper_stages(config.dedupers)), filters, streams)
+    found_again = deduper_stages(one for one in config.dedupers if isinstance(one, Deduper))
+    substrings = substring_stages(one for one in config.dedupers if isinstance(one, Substrings))
+    dedupers = own_after_filter([*found_again, *substrings], filters, streams)
     listed = (stage for stage in RAW if stage.lists_shards)
     found = [
         *([LIST_STAGE] if config.remove else ()),
@@ -124,7 +129,10 @@ def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, A
         types = {key_prefix(name): taggers[name].types for name in entry.taggers}
         entries[entry.name] = Entry(asset_name(entry.name), types)
     for one in config.dedupers:
-        entries[one.name] = Entry(asset_name(one.name), {key_prefix(one.by): ()}, one.key)
+        if isinstance(one, Substrings):
+            entries[one.name] = Entry(asset_name(one.name), {"substrings": one.types})
+        else:
+            entries[one.name] = Entry(asset_name(one.name), {key_prefix(one.by): ()}, one.key)
     if config.benchmarks:
         of_items = {key_prefix(benchmark.name): ITEM_TYPES for benchmark in config.benchmarks}
         entries[ATTRIBUTE] = Entry(asset_name(ATTRIBUTE), {**ANY_TYPES, **of_items})

@@ -51,6 +51,7 @@ PURPOSES = {
     "classifier": "see what a learned filter is worth, and export it",
     "tokens": "count tokens by source, split and dataset",
     "why": "find out what became of a document",
+    "audit dedup": "let people judge a sample of the documents that were removed as near-duplicates",
     "trace": "find the document that a token comes from",
     "diff": "compare two corpora, or a corpus with its previous build",
     "sql": "ask records, documents and attributes in SQL",
@@ -67,6 +68,10 @@ PURPOSES = {
 """What each command is for, in the order in which most people need them."""
 
 MORE = {
+    "audit dedup": """How to judge: [near-duplicates.md](near-duplicates.md#was-it-right). With `--json`: `{"build",
+"sources": {source: {"removed", "equal", "bands": {band: {"removed", "judged", "wrong", "unsure"}}, "bars", "nearest",
+"wrong_share": {"share", "low", "high"} or null}}}`. `bars` counts the removed documents with another text by their
+similarity, `nearest` kept documents by that of the nearest other kept one, both in 40 equal steps from 0 to 1.""",
     "plan": """With `--json`: `{"partitions": [{"asset", "partition", "status", "reason"}], "counts": {"fresh",
 "missing", "stale", "waiting"}, "orphans": [{"asset", "partition"}], "notes": [...], "held_back": {reason: waiting
 partitions}, "failed_before": {partition: words}, "outlook": {"sure", "may_change", "held_back"}}`. `partition` is null

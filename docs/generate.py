@@ -5,11 +5,22 @@ from pathlib import Path
 from docs.attributes_page import attributes_page
 from docs.cli_page import cli_page
 from docs.configuration_page import configuration_page
+from docs.presets_page import presets_page
 
 FOLDER = Path(__file__).parent
-PAGES = {"configuration.md": configuration_page, "cli.md": cli_page, "attributes.md": attributes_page}
+PAGES = {
+    "configuration.md": configuration_page,
+    "cli.md": cli_page,
+    "attributes.md": attributes_page,
+    "presets.md": presets_page,
+}
+
+
+def write_pages() -> None:
+    """Writes all of them."""
+    for file, page in PAGES.items():
+        (FOLDER / file).write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    for file, page in PAGES.items():
-        (FOLDER / file).write_text(page(), encoding="utf-8")
+    write_pages()

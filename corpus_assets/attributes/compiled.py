@@ -10,6 +10,10 @@ _C4 = ("c4.measure_lines",)
 _GOPHER = ("gopher.measure_text",)
 _SEGMENTS = ("units.strip_parts", "word_breaks.boundaries.count_segments")
 _SIGNS = ("personal.signs.find_signs",)
+_LAYOUT = ("layout.lines.measure_layout",)
+_GRAMS = ("layout.grams.measure_grams",)
+_LIST = ("layout.grams.measure_list",)
+_OF_WORDS = {"gopher_quality": (*_LAYOUT, *_LIST), "gopher_repetition": (*_LAYOUT, *_GRAMS), "fineweb_quality": _LAYOUT}
 _FOUND = ("pii.find_addresses", "pii.find_phones", "pii.find_emails")
 _BY_PARAGRAPH = (
     *("cld2_paragraph_v2", "cld2_en_paragraph_v2", "cld2_en_paragraph_with_doc_score_v2"),
@@ -20,6 +24,11 @@ _BY_PARAGRAPH = (
 )
 CALLED = {
     **dict.fromkeys(_BY_PARAGRAPH, _PARAGRAPHS),
+    **{
+        f"{name}{after}": kernels
+        for name, kernels in _OF_WORDS.items()
+        for after in ("", "_after_c4", "_after_c4_any_ending")
+    },
     "c4_v1": _C4,
     "c4_v2": _C4,
     "char_length_with_paragraphs_v1": (*_PARAGRAPHS, *_SPANS),

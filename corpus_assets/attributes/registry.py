@@ -6,12 +6,16 @@ from corpus_assets.attributes.taggers.c4 import TAGGERS as C4
 from corpus_assets.attributes.taggers.endpoint import TAGGERS as ENDPOINT
 from corpus_assets.attributes.taggers.fasttext import TAGGERS as FASTTEXT
 from corpus_assets.attributes.taggers.gopher import TAGGERS as GOPHER
+from corpus_assets.attributes.taggers.labels.language import TAGGERS as LANGUAGE
+from corpus_assets.attributes.taggers.labels.perplexity import TAGGERS as PERPLEXITY
 from corpus_assets.attributes.taggers.languages import TAGGERS as LANGUAGES
 from corpus_assets.attributes.taggers.lengths import TAGGERS as LENGTHS
 from corpus_assets.attributes.taggers.licences import TAGGERS as LICENCES
 from corpus_assets.attributes.taggers.olmo import TAGGERS as OLMO
 from corpus_assets.attributes.taggers.personal.pii import TAGGERS as PII
 from corpus_assets.attributes.taggers.personal.presidio import TAGGERS as PRESIDIO
+from corpus_assets.attributes.taggers.presets.c4 import TAGGERS as C4_LINES
+from corpus_assets.attributes.taggers.presets.english import TAGGERS as ENGLISH
 from corpus_assets.attributes.taggers.punctuation import TAGGERS as PUNCTUATION
 from corpus_assets.attributes.taggers.repetitions import TAGGERS as REPETITIONS
 from corpus_assets.attributes.taggers.sampling import TAGGERS as SAMPLING
@@ -35,6 +39,8 @@ BUILT_IN: Mapping[str, Tagger] = {
         *PUNCTUATION,
         *C4,
         *GOPHER,
+        *ENGLISH,
+        *C4_LINES,
         *REPETITIONS,
         *PII,
         *PRESIDIO,
@@ -42,6 +48,8 @@ BUILT_IN: Mapping[str, Tagger] = {
         *SECRETS,
         *STARCODER,
         *LANGUAGES,
+        *LANGUAGE,
+        *PERPLEXITY,
         *LICENCES,
         *URLS,
         *FASTTEXT,

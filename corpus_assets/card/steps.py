@@ -66,6 +66,11 @@ def _filtered(settings: Values) -> Iterator[str]:
         yield f"Documents, and pieces of them, were removed by rules on these descriptions{named}."
         yield from _more_filtered(settings["filter"])
     for entry in settings["dedupers"]:
+        if entry.get("kind") == "substrings":
+            copies = "all but the first copy" if entry["keep"] == "first" else "every copy"
+            what = f"Repeated substrings of {entry['min_length']} or more, {copies},"
+            yield f"{what} were marked{_of_which(entry)} ({entry['name']})."
+            continue
         known = entry.get("against")
         what = "Repetitions" if known is None else f"Repetitions of what {', '.join(known)} have,"
         yield f"{what} by {entry['by']} were marked{_of_which(entry)} ({entry['name']})."

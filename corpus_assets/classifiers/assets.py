@@ -26,6 +26,9 @@ GROUP: Final = "classifiers"
 WHEEL: Final = "fasttext-community"
 
 _KERNELS = "corpus_assets.classifiers.kernels.linear."
+_FEWEST_IN_A_SAMPLE = 3
+"""One example of each class to train on, to calibrate on, and to hold out."""
+
 _SAMPLED = ("examples", "characters", "seed")
 _TRAINED = ("kind", "holdout", "least", "ngrams", "buckets", "epochs", "learning_rate", "calibration")
 
@@ -115,6 +118,8 @@ class TrainedHooks(Hooks):
     def derived_parameters(self, settings: Values) -> Values:
         given = self.given.located(settings)
         found = given.parameters((*_SAMPLED, *_TRAINED))
+        if settings["sample"]:  # A small one shows what a build costs, not what the filter is worth.
+            found[f"classifiers.{given.name}.least"] = min(given.values["least"], _FEWEST_IN_A_SAMPLE)
         for file in given.files():
             found[file["digest"]] = outside_digest(file["place"], [file["path"]])
             found[f"{file['digest']}_counts"] = file["condition"]

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
+from corpus_assets.cli.auditing.arguments import audits
 from corpus_assets.cli.beginning.arguments import init
 from corpus_assets.cli.hub import arguments as hub
 from corpus_assets.cli.importing.arguments import imports
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 
 app.add_typer(imports, name="import")
+app.add_typer(audits, name="audit")
 
 
 def _say_version(wanted: bool) -> None:

@@ -1,7 +1,7 @@
 """The schema of `corpus.yaml`. It refuses unknown keys, wrong types and impossible combinations."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -20,11 +20,12 @@ from corpus_assets.config.selection.attribute_files import AttributeEntry, Attri
 from corpus_assets.config.selection.classifiers import Classifier
 from corpus_assets.config.selection.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.selection.dedup import Dedup, MinHash
-from corpus_assets.config.selection.dedupers import Deduper
+from corpus_assets.config.selection.dedupers import AnyDeduper, Deduper
 from corpus_assets.config.selection.filter import Filter
 from corpus_assets.config.selection.licences import Licences
 from corpus_assets.config.selection.mixing import Mix
 from corpus_assets.config.selection.origins import Origins
+from corpus_assets.config.selection.presets import written_out
 from corpus_assets.config.selection.sampling import Sample
 from corpus_assets.config.selection.streams import Stream
 from corpus_assets.config.selection.takedown import Remove
@@ -74,8 +75,8 @@ class CorpusConfig(Section):
         description="`report`: only report; or remove documents that hold `contamination.share` of an item, or "
         "the spans of such items, before anything else is made from the corpus",
     )
-    dedupers: list[Deduper] = Field(
-        default=[], description="repeated documents, paragraphs or n-grams to mark (docs/dedupers.md)"
+    dedupers: list[AnyDeduper] = Field(
+        default=[], description="repeated documents, paragraphs, n-grams or substrings to mark (docs/dedupers.md)"
     )
     filter: Filter | None = Field(None, description="which documents and which parts of them stay (docs/filter.md)")
     licences: Licences = Licences()
@@ -112,6 +113,11 @@ class CorpusConfig(Section):
     )
     engine: EngineSection = EngineSection()
     storage: StorageSection = StorageSection()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _presets_written_out(cls, values: Any) -> Any:
+        return written_out(values) if isinstance(values, dict) else values
 
     @model_validator(mode="after")
     def _has_a_name_in_a_bucket(self) -> "CorpusConfig":
@@ -188,7 +194,8 @@ class CorpusConfig(Section):
     def _against_known_sources(self) -> "CorpusConfig":
         names = [source.name for source in self.sources]
         for place, entry in enumerate(self.dedupers):
-            for key, given in (("against", entry.against), ("sources", entry.sources)):
+            against = entry.against if isinstance(entry, Deduper) else None
+            for key, given in (("against", against), ("sources", entry.sources)):
                 if unknown := sorted(set(given or ()) - set(names)):
                     raise ValueError(
                         f"dedupers.{place}.{key}: no source named {unknown[0]!r}; valid: {', '.join(names) or 'none'}"
@@ -216,7 +223,7 @@ class CorpusConfig(Section):
     @model_validator(mode="after")
     def _filters_fit_memory(self) -> "CorpusConfig":
         for place, entry in enumerate(self.dedupers):
-            if entry.bloom and entry.bloom.bytes > self.engine.memory:
+            if isinstance(entry, Deduper) and entry.bloom and entry.bloom.bytes > self.engine.memory:
                 raise ValueError(
                     f"dedupers.{place}.bloom: the filter has {entry.bloom.bytes:,} bytes, which is over engine.memory "
                     f"({self.engine.memory:,}); valid: fewer items, a larger error, or no filter"

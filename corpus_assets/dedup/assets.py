@@ -151,13 +151,14 @@ STAGES = [
         description="Clusters of near-duplicates: every member, the document kept instead, and the cluster size.",
         partitioning=Partitioning.NONE,
         compute=components,
-        code_version="2",
+        code_version="3",
         io="arrays",
         inputs=(
             every("exact_duplicates"),
             every("verified_pairs"),
             every("minhashes", segment=SKETCH),
             every("normalized_documents", segment=NAMES),
+            every("normalized_documents", segment=TEXTS, folded=True),
             every("short_documents", segment=FLAGS),
         ),
         parameters=(

@@ -8,6 +8,7 @@ from resources.formats.texts import DOCUMENT_TEXTS
 KERNELS = "corpus_assets.dedup.kernels"
 COMPARE = (f"{KERNELS}.compare.agreeing",)
 EXACT = (f"{KERNELS}.cleaning.clean", f"{KERNELS}.polynomial.hash_windows", f"{KERNELS}.compare.common")
+AMONG = tuple(f"{KERNELS}.among.{name}" for name in ("near", "candidates", "hold"))
 SIGNING = {
     "oph": (),
     "affine32": (f"{KERNELS}.lanes.hash_shingles", f"{KERNELS}.minhash.smallest_affine"),
@@ -35,4 +36,6 @@ def of_components(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the kernels that find and examine clusters."""
     forest = (f"{KERNELS}.forest.merge", f"{KERNELS}.forest.flatten")
     guard = {"off": (), "report": COMPARE, "split": (*COMPARE, f"{KERNELS}.growth.grow")}
-    return (*forest, *guard[settings["dedup"]["guard"]["action"]])
+    action = settings["dedup"]["guard"]["action"]
+    texts = (*EXACT, *AMONG) if action == "split" and settings["dedup"]["verify"] in ("two_sided", "exact") else ()
+    return (*forest, *guard[action], *texts)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.clusters.guard import GuardRules
 from corpus_assets.dedup.clusters.keep import Facts, ranks_of_documents, source_ranks
 from corpus_assets.dedup.clusters.kept_ids import IdTables, ids_of
+from corpus_assets.dedup.clusters.leaders import Comparison
 from corpus_assets.dedup.clusters.numbers import ClusterNumbers
 from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
@@ -21,6 +22,7 @@ from corpus_assets.dedup.documents.numbering import Edges, Numbering, ShardMarks
 from corpus_assets.dedup.documents.places import Places
 from corpus_assets.dedup.documents.repeated_ids import REPEATED_IDS, repeated_ids
 from corpus_assets.dedup.shared import (
+    KEPT_THRESHOLD,
     LOSSES,
     ORDER,
     PAIR_THRESHOLD,
@@ -29,7 +31,9 @@ from corpus_assets.dedup.shared import (
     numbers_that_take_part,
     require_numbering,
     sketches_of,
+    texts_of,
 )
+from corpus_assets.dedup.signatures.scheme import Sketched
 from corpus_assets.dedup.similarity.check import surely_above
 from resources.formats.row_tables import TEXT
 from resources.stage.partition import Partition
@@ -46,7 +50,7 @@ def components(task: Task) -> None:
     for block in chain.from_iterable(map(_pairs, paired)):
         sets.add(block)
     settled = Settled(sets, task["dedup.keep"], _facts(task, numbering))
-    worst = _guarded(task, numbering, settled, Pairs(*(partial(_pairs, found) for found in paired)))
+    worst, gone = _guarded(task, numbering, settled, Pairs(*(partial(_pairs, found) for found in paired)))
     removed = _write_clusters(task, numbering, settled)
     eligible = numbering.by_source_of_shard(numbers_that_take_part(task, task.inputs("short_documents")))
     sources = losses(removed, eligible)
@@ -56,6 +60,7 @@ def components(task: Task) -> None:
     examined = report["examined"]
     task.count(suspicious_clusters=sum(examined.values()), split_clusters=examined["split"])
     task.count(documents_kept_by_splits=worst.moved, unexamined_clusters=examined["not examined"])
+    task.count(kept_documents_joined=gone)
     if repeated := repeated_ids(documents, task.memory // 4, task.scratch):
         task.count(**{REPEATED_IDS: repeated})
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
@@ -72,21 +77,41 @@ def _by_later(numbering: Numbering, exact: Sequence[Partition]) -> Edges:
     return pairs[np.argsort(pairs[:, 1])]
 
 
-def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -> Worst:
-    """Splits clusters as the guard decides; returns the worst ones, and the largest unsuspicious ones."""
+def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -> tuple[Worst, int]:
+    """Splits clusters as the guard decides; returns the worst ones, and the largest unsuspicious ones.
+
+    Also how many kept documents of split clusters joined another.
+    """
     sketches, sketched = sketches_of(task, numbering)
     worst = Worst()
-    guard_clusters(
+    gone = guard_clusters(
         settled,
         pairs,
         guard=_rules(task, sketched.bits),
         sketches=sketches,
         scale=Scale(numbering.total, sketched.bits, task.memory, task.scratch),
         on_finding=worst.add,
+        comparison=_comparison(task, numbering, sketches, sketched),
     )
     for kept, size, members in settled.largest(WORST):
         worst.add_unsuspected(kept, size, members)
-    return worst
+    return worst, gone
+
+
+def _comparison(task: Task, numbering: Numbering, sketches: Column, sketched: Sketched) -> Comparison | None:
+    """Returns how kept documents of a split cluster are compared; None if pairs are not checked by texts either."""
+    if KEPT_THRESHOLD not in task.parameters:
+        return None
+    return Comparison(
+        total=numbering.total,
+        bits=sketched.bits,
+        sketches=sketches,
+        texts=lambda bitmap: texts_of(task.inputs("normalized_documents"), numbering, bitmap),
+        scheme=sketched.scheme,
+        threshold=task[KEPT_THRESHOLD],
+        memory=task.memory,
+        spill=task.scratch,
+    )
 
 
 def _rules(task: Task, bits: int) -> GuardRules:

@@ -11,6 +11,7 @@ from corpus_assets.dedup.clusters.worst import MIN_JUDGED, broken_floors
 from corpus_assets.dedup.documents.repeated_ids import REPEATED_IDS
 from corpus_assets.dedup.shared import (
     FEATURELESS,
+    KEPT_THRESHOLD,
     LEFT_OUT,
     LOSSES,
     NEIGHBOURS,
@@ -101,6 +102,8 @@ class ComponentsHooks(OrderedHooks):
     @override
     def derived_parameters(self, settings: Values) -> Values:
         dedup, order = settings["dedup"], super().derived_parameters(settings)
+        if dedup["guard"]["action"] == "split" and dedup["verify"] in ("two_sided", "exact"):
+            order = {**order, KEPT_THRESHOLD: max(dedup["threshold"], dedup["guard"]["resemblance"] or 0.0)}
         if dedup["guard"]["resemblance"] is not None:
             return order
         by_texts = {SURE: False} if _sketches_cannot_say(settings) else {}

@@ -12,7 +12,9 @@ from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Numbering
 from corpus_assets.dedup.documents.ranges import DocumentRanges
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Sketched
+from corpus_assets.dedup.similarity.jaccard import occurring, perhaps_occurring
 from resources.errors import LedgerError
+from resources.formats.documents import decode_document
 from resources.hashing import sized_hasher
 from resources.spill import Buckets
 from resources.stage.partition import Partition
@@ -29,6 +31,7 @@ LOSSES = "losses"
 
 FEATURELESS = "featureless documents take part"
 LEFT_OUT = "left out of the mix"
+KEPT_THRESHOLD = "kept documents of a split cluster are compared"
 SCHEME = ("minhash.family", "minhash.permutations", "minhash.seed", "minhash.width", "minhash.unit")
 DEFAULT_BITS = 1024
 DIGESTS = ".digests.npy"
@@ -186,3 +189,14 @@ def sketches_of(task: Task, numbering: Numbering) -> tuple[Column, Sketched]:
     sketched = Sketched.read(shards.once(stored_scheme))
     empty = np.empty((0, sketched.bits // 8), dtype=np.uint8)
     return Column(numbering, lambda position: shards[position].array(".sketch.npy"), empty), sketched
+
+
+def texts_of(shards: Sequence[Partition], numbering: Numbering, bitmap: NDArray[np.uint8]) -> Iterator[tuple[int, str]]:
+    """Yields the number and text of each document in a bitmap; opens only shards with such documents."""
+    for position in np.flatnonzero(perhaps_occurring(bitmap, numbering.starts)).tolist():
+        start, stop = numbering.starts[position : position + 2]
+        chosen = occurring(bitmap, start, stop)
+        if chosen.any():
+            lines = shards[position].chosen_lines(chosen)
+            for row, line in zip(np.flatnonzero(chosen).tolist(), lines, strict=True):
+                yield start + row, decode_document(line).text

@@ -1,9 +1,8 @@
 """The asset `verified_pairs`: the candidates of one range of first documents that are similar enough."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.numbering import Edges, Numbering
 from corpus_assets.dedup.shared import (
@@ -16,12 +15,10 @@ from corpus_assets.dedup.shared import (
     save_numbering,
     segment_rows,
     sketches_of,
+    texts_of,
 )
 from corpus_assets.dedup.similarity.check import Verification
-from corpus_assets.dedup.similarity.jaccard import occurring, perhaps_occurring
 from corpus_assets.dedup.similarity.sketch_join import compared, range_rows, row_type
-from resources.formats.documents import decode_document
-from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.stage.task import Task
 
@@ -51,7 +48,7 @@ def _checked(
         return (np.ascontiguousarray(block["pair"]) for block in rows)
     check = Verification(
         total=numbering.total,
-        texts=lambda bitmap: _texts(task.inputs("normalized_documents"), numbering, bitmap),
+        texts=lambda bitmap: texts_of(task.inputs("normalized_documents"), numbering, bitmap),
         bits=sketched.bits,
         scheme=sketched.scheme,
         threshold=task["dedup.threshold"],
@@ -63,14 +60,3 @@ def _checked(
     at_once, half = range_rows(sketched.bits), task.memory // 2
     found = compared(rows, sketches.rows, span, range_rows=at_once, row=row, memory=half, spill=task.scratch)
     return check.pairs(found, task["dedup.verify"])
-
-
-def _texts(shards: Sequence[Partition], numbering: Numbering, bitmap: NDArray[np.uint8]) -> Iterator[tuple[int, str]]:
-    """Yields the number and text of each document in a bitmap; opens only shards with such documents."""
-    for position in np.flatnonzero(perhaps_occurring(bitmap, numbering.starts)).tolist():
-        start, stop = numbering.starts[position : position + 2]
-        chosen = occurring(bitmap, start, stop)
-        if chosen.any():
-            lines = shards[position].chosen_lines(chosen)
-            for row, line in zip(np.flatnonzero(chosen).tolist(), lines, strict=True):
-                yield start + row, decode_document(line).text

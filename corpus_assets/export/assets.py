@@ -43,8 +43,8 @@ from corpus_assets.tokenize.datasets import Dataset, JudgedRowsHooks, RowsHooks
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokens import DatasetBuild
+from resources.documents.unit_tables import UNITS
 from resources.formats.documents import DOCUMENT_COLUMNS
-from resources.formats.unit_tables import UNITS
 from resources.stage.declaration import Input, Partitioning, Stage, every, same
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task

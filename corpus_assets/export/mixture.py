@@ -18,9 +18,9 @@ from corpus_assets.export.weights.choosing import HASHED, chosen, mapped
 from corpus_assets.export.weights.stored import StoredMix
 from corpus_assets.export.weights.targets import reachable, targets_of, without_empty
 from corpus_assets.export.weights.uses import Begun, Mix, Used, once_more
+from resources.documents.unit_tables import NO_UNIT, UNIT, UNIT_NAMES, UNITS, unit_hash
 from resources.errors import LedgerError
 from resources.formats.row_tables import identifiers
-from resources.formats.unit_tables import NO_UNIT, UNIT, UNIT_NAMES, UNITS, unit_hash
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 

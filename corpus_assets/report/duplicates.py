@@ -1,14 +1,14 @@
-"""Near-duplicates: numbers from the record of `components`, and some clusters with their texts."""
+"""Near-duplicates: numbers from the record of `components`, and some clusters with their texts. Repeated substrings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.html.comparing import Pieces, compared
-from corpus_assets.report.model import Cluster, Duplicates
-from corpus_assets.report.records import Built
+from corpus_assets.report.model import Boilerplate, Cluster, Duplicates, Substrings
+from corpus_assets.report.records import Built, source_of, summed
 from corpus_assets.report.texts import Place, beginning, read, shown
 from resources.formats.documents import Document
 from resources.hashing import keyed_hash
@@ -18,7 +18,15 @@ COMPONENTS = "components"
 LARGEST, RANDOM, MEMBERS = 6, 10, 2
 _LOSSES, _SIZES, _PAIRS, _EXACT = "losses", "cluster_sizes", "who_duplicates_whom", "removed_exact"
 _MOST_PAIRS = 2000
-_GUARD = ("suspicious_clusters", "split_clusters", "documents_kept_by_splits", "unexamined_clusters")
+_GUARD = (
+    "suspicious_clusters",
+    "split_clusters",
+    "documents_kept_by_splits",
+    "kept_documents_joined",
+    "unexamined_clusters",
+)
+_OF_SUBSTRINGS = ("rows_out", "spans", "characters", "flagged", "boilerplate_spans")
+_BOILERPLATE = 20
 Members = NDArray[np.unsignedinteger[Any]]
 
 
@@ -147,3 +155,23 @@ def _cluster(size: int, kept: Document, removed: Sequence[Document], how: str) -
 
 def _marked(pieces: Pieces) -> list[tuple[str, str]]:
     return [(text, "" if both else "only here") for text, both in pieces]
+
+
+def substrings(built: Built, configuration: Mapping[str, Any]) -> list[Substrings]:
+    """Returns the findings of each entry of `dedupers` with `kind: substrings`."""
+    return list(_of_each_entry(built, configuration))
+
+
+def _of_each_entry(built: Built, configuration: Mapping[str, Any]) -> Iterator[Substrings]:
+    for entry in configuration["dedupers"]:
+        partitions = built.get(f"{entry['name']}_attributes", ()) if entry.get("kind") == "substrings" else ()
+        sources: dict[str, dict[str, int]] = {}
+        found: list[Boilerplate] = []
+        for one in partitions:
+            numbers, source = one.record.statistics, source_of(one) or ""
+            counted = {key: numbers[key] for key in _OF_SUBSTRINGS if key in numbers}
+            sources[source] = summed([sources.get(source, {}), counted])
+            found += [Boilerplate(**row, source=source) for row in numbers.get("boilerplate", ())]
+        if partitions:
+            found.sort(key=lambda one: (-one.documents, -one.length))
+            yield Substrings(entry["name"], entry["min_length"], entry["boilerplate"], sources, found[:_BOILERPLATE])

@@ -153,6 +153,29 @@ class Duplicates(msgspec.Struct):
     samples: list[Cluster] = []
 
 
+class Boilerplate(msgspec.Struct):
+    """A piece that stands in many documents: their number, its length in units, its first place, and how it begins."""
+
+    documents: int
+    length: int
+    id: str
+    text: str
+    source: str
+
+
+class Substrings(msgspec.Struct):
+    """What an entry of `dedupers` with `kind: substrings` marked: numbers by source, and the most frequent pieces.
+
+    boilerplate: number of documents above which pieces are boilerplate; None if none was looked for.
+    """
+
+    name: str
+    min_length: str
+    boilerplate: int | None
+    sources: dict[str, dict[str, int]]
+    listed: list[Boilerplate] = []
+
+
 class Benchmark(msgspec.Struct):
     """The findings for a benchmark: numbers of items and documents, and the texts of some that hold items."""
 
@@ -230,7 +253,7 @@ class Stage(msgspec.Struct):
 class Model(msgspec.Struct):
     """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
 
-    origins, languages: unset if they are not configured.
+    origins, languages, substrings: unset if they are not configured.
     """
 
     version: int
@@ -246,6 +269,7 @@ class Model(msgspec.Struct):
     measures_left_out: int
     configuration: dict[str, Any]
     stages: dict[str, Stage]
+    substrings: list[Substrings] | msgspec.UnsetType = msgspec.UNSET
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
     classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
     languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET

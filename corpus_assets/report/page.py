@@ -1,9 +1,12 @@
 """The page of a report: one self-contained file."""
 
+from functools import partial
+
 from markupsafe import Markup
 from msgspec import UNSET
 
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
+from corpus_assets.report.audit.result import Result
 from corpus_assets.report.model import Model
 from corpus_assets.report.sections.classifiers import classifiers
 from corpus_assets.report.sections.duplicates import duplicates
@@ -13,6 +16,7 @@ from corpus_assets.report.sections.making import making, repeat
 from corpus_assets.report.sections.measures import measures
 from corpus_assets.report.sections.origins import origins
 from corpus_assets.report.sections.sources import sources
+from corpus_assets.report.sections.substrings import substrings
 from corpus_assets.report.sections.summary import summary
 from corpus_assets.report.sections.tokens import lengths, packing, tokens
 from corpus_assets.report.timings import Timings
@@ -23,11 +27,13 @@ _UNSEEN = [*(code for code in range(32) if code not in b"\n\t"), 127, *range(0x2
 _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 
 
-def page(model: Model, content: bytes, times: Timings) -> str:
-    """Returns the page. content: the model as JSON, which the page holds too."""
+def page(model: Model, content: bytes, times: Timings, audit: Result | None = None) -> str:
+    """Returns the page. content: the model as JSON, which the page holds too. audit: of removed documents."""
     counted = () if model.origins is UNSET else (origins,)
     learned = () if model.classifiers is UNSET else (classifiers,)
-    parts = (summary, flow, tokens, sources, *counted, lengths, duplicates, holdout, measures, *learned, packing)
+    cut = () if model.substrings is UNSET else (substrings,)
+    repeated = (partial(duplicates, audit=audit), *cut)
+    parts = (summary, flow, tokens, sources, *counted, lengths, *repeated, holdout, measures, *learned, packing)
     sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(
         "corpus_assets.report",

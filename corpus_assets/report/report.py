@@ -5,10 +5,11 @@ from typing import Any
 
 from msgspec import UNSET
 
+from corpus_assets.report.audit.result import FILE, MOST_BYTES, Result, build_of, decoded
 from corpus_assets.report.benchmarks import benchmarks
 from corpus_assets.report.classifiers import classifiers
 from corpus_assets.report.datasets import datasets
-from corpus_assets.report.duplicates import duplicates
+from corpus_assets.report.duplicates import COMPONENTS, duplicates, substrings
 from corpus_assets.report.flow import READ, sources, splits, steps
 from corpus_assets.report.lengths import lengths
 from corpus_assets.report.measures import measures
@@ -36,9 +37,15 @@ def report(task: Task, assets: Sequence[str], documents: str) -> None:
     model = model_of(built, task[CONFIGURATION], task[STAGES], documents)
     content = encode(model)
     task.save_bytes(MODEL, content)
-    html = page(model, content, timings(built))
+    html = page(model, content, timings(built), _audit(task, built))
     task.save_bytes(PAGE, html.encode(), derived=True)
     task.count(rows_out=1, page=PAGE, page_bytes=len(html.encode()))
+
+
+def _audit(task: Task, built: Built) -> Result | None:
+    """Returns what was judged of the present clusters. It is shown on the page, and is no content."""
+    said = task.noted(FILE, MOST_BYTES)
+    return next((decoded(said, build_of(one.record)) for one in built.get(COMPONENTS, ()) if said is not None), None)
 
 
 def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[str, str], documents: str) -> Model:
@@ -60,6 +67,7 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         origins=origins(built) if ORIGINS in built else UNSET,
         languages=languages(built) if LANGUAGES in built else UNSET,
         stages={asset: _stage(asset, built[asset], versions[asset]) for asset in built},
+        substrings=substrings(built, configuration) or UNSET,
         classifiers=classifiers(built, configuration),
     )
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 from numpy.typing import DTypeLike, NDArray
 
-from resources.errors import ConfigError, LedgerError
+from resources.errors import ConfigError, LedgerError, StorageError
 from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import FLAG_TABLE, FLAGS, AttributeWriter
 from resources.formats.jsonl.lines import DocumentWriter, LineWriter
@@ -217,6 +217,21 @@ class Task:
             declared = ", ".join(self._given.inputs) or "none"
             raise ConfigError(f"{self._given.asset} reads {asset!r} but does not list it in `inputs` ({declared})")
         return self._given.inputs[asset]
+
+    def noted(self, path: str, limit: int) -> bytes | None:
+        """Returns a file of the store that no record names, for derived files alone: it is no content, and no input.
+
+        None if there is none, if it cannot be read, or if it is longer than `limit` bytes.
+        """
+        storage = self._given.storage
+        try:
+            stat = storage.stat(path)
+            if stat is None or stat.bytes > limit:
+                return None
+            with storage.open(path) as file:
+                return file.read()
+        except (OSError, StorageError):
+            return None
 
     @contextmanager
     def documents(self, path: str) -> Iterator[DocumentWriter]:

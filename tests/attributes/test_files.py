@@ -166,6 +166,18 @@ def test_flagged_documents_are_left_out_of_the_mix(data: Path) -> None:
     assert corpus.records("mixed_pass1")["web--a"].numbers["dropped"] == {"tox_attributes": 2}
 
 
+def test_documents_are_flagged_by_label(data: Path) -> None:
+    given = [{"id": f"d{n}", "attributes": {"kind": "spam" if n in (1, 4) else "ham"}} for n in range(6)]
+    write(data / f"data/{DOLMA}", given)
+    configure(data, {"flagged": {"attribute": "tox__tox__kind__spam", "min_score": 1}})
+    corpus, done = build(data)
+    assert done.failed == []
+    assert [*corpus.handle(corpus.records("tox_attributes")["web--a"]).flags()] == [n in (1, 4) for n in range(6)]
+    assert corpus.records("tox_attributes")["web--a"].numbers["looked_for"]["rows"]["found"] == {
+        "attributes.tox.flagged.attribute": {"tox__tox__kind__spam": [2, 6]}
+    }
+
+
 def test_bad_raw_rows_have_rows_of_attributes(data: Path) -> None:
     raw = [*DOCUMENTS[:2], {"id": "no-text"}, *DOCUMENTS[2:]]
     write(data / "data/documents/web/a.jsonl.gz", raw)

@@ -72,6 +72,7 @@ DIALOGUES = rows_of(
 )
 TEMPLATE = "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|endoftext|>{% endfor %}"
 QUALITY = {"attributes": [{"name": "q", "taggers": ["gopher_v2"]}]}
+LABELLED = {"nowhere": {"score": {"min": 0.5}}}
 BENCH = {"name": "quiz", "location": "bench"}
 FIM = {"prefix_token": "a", "middle_token": "b", "suffix_token": "<|endoftext|>"}
 LOST = (f"none of {ROWS}",)
@@ -202,6 +203,14 @@ CASES: dict[Key, Case] = {
         ("options.host_list.lists", "nowhere.txt"),
         "web_attributes",
     ),
+    ("TaggerOptions", "tokenizer"): Case(
+        tagged(options={"host_list": {"lists": "hosts.txt", "tokenizer": "nowhere.model"}}),
+        ("options.host_list.tokenizer", "no such option"),
+    ),
+    ("TaggerOptions", "borders"): Case(
+        tagged(options={"host_list": {"lists": "hosts.txt", "borders": "nowhere.txt"}}),
+        ("options.host_list.borders", "no such option"),
+    ),
     ("TaggerOptions", "model"): Case(
         {
             **source(),
@@ -268,12 +277,29 @@ CASES: dict[Key, Case] = {
         ("dedupers.urls.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
         "urls_hashes",
     ),
+    ("Substrings", "sources"): Case(
+        {**source(), "dedupers": [{"kind": "substrings", "sources": [NOWHERE]}]},
+        ("dedupers.0.sources", "'nowhere'", "valid: web"),
+    ),
+    ("Substrings", "glob"): Case(
+        {**source(), "dedupers": [{"kind": "substrings", "glob": ["*.jsonl", "nowhere/*"]}]},
+        ("dedupers.substrings.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
+        "substrings_passages",
+    ),
     ("Deduper", "against"): Case(
         {**source(), "dedupers": [{"name": "urls", "by": "text", "against": [NOWHERE]}]},
         ("dedupers.0.against", "'nowhere'", "valid: web"),
     ),
     ("RowRules", "rules"): Case(
         {**source(), **QUALITY, "filter": {"rules": {"q.gopher_v2.nowhere": {"max": 1}}}}, ("nowhere", "it gives: ")
+    ),
+    ("Languages", "by"): Case(
+        {**source(), **QUALITY, "filter": {"languages": {"by": "nowhere.language", "thresholds": LABELLED}}},
+        ("filter.languages.by", "'nowhere'", "attributes are: q"),
+    ),
+    ("Languages", "thresholds"): Case(
+        {**source(), **QUALITY, "filter": {"languages": {"by": "q.gopher_v2", "thresholds": LABELLED}}},
+        ("filter.languages.by", "'nowhere'", "it gives: "),
     ),
     ("RowRules", "include"): Case(
         {**source(may_be_empty=True), "filter": {"include": ["$.metadata.nowhere"]}},
@@ -572,6 +598,7 @@ ELSEWHERE = {
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
+        "Substrings.name",
         *("AttributeFiles.name", "Classifier.name"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
@@ -581,6 +608,8 @@ NAMES_NOTHING: dict[str, set[str]] = {
     },
     "how something is read, written or reached": {
         *(
+            "Source.extractor",
+            "Files.extractor",
             "Csv.delimiter",
             "Csv.quote",
             "Csv.escape",
@@ -604,6 +633,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
         *("TrainedTokenizer.special_tokens", "AmberExport.bos_text", "AmberExport.eos_text", "ChatDataset.day"),
     },
     "a border that a text need not have": {"Deduper.separator"},
+    "a length, with its unit": {"Substrings.min_length"},
     "a question, and what its answer must have": {"Endpoint.prompt", "Endpoint.score"},
     "what people state": {
         "Source.licence",

@@ -35,11 +35,14 @@ DEDUPLICATIONS: list[dict[str, Any]] = [
     {"minhash.family": "affine32", "dedup.verify": "exact", "dedup.guard.action": "report"},
     {"minhash.family": "legacy", "dedup.verify": "signature", "dedup.guard.action": "off"},
     {"minhash.unit": "word", "dedup.verify": "none", "dedup.guard.resemblance": 1.0},
+    {"dedup.guard.resemblance": 0.97},
 ]
 DEDUPERS: list[dict[str, Any]] = [
     {"name": "words", "by": "text", "min_words": 3},
     {"name": "ngrams", "by": "ngrams", "bloom": {"items": 100_000}},
     {"name": "known", "by": "text", "against": ["web"]},
+    {"kind": "substrings", "min_length": "20 bytes", "borders": "words"},
+    {"kind": "substrings", "name": "tokens", "min_length": "4 tokens"},
 ]
 Calls = set[str]
 

@@ -1,6 +1,7 @@
 """Near-duplicates through a whole build: what is removed, why, what is kept, and what stops the build."""
 
 import json
+import random
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -228,6 +229,63 @@ def test_a_chain_of_versions_is_split_where_they_no_longer_resemble(tmp_path: Pa
     assert report["clusters"][0]["done"].startswith(done[action])
 
 
+def wandering(seed: int, count: int) -> dict[str, str]:
+    """Versions of a text, each made from one of those before it by some other words."""
+    chance = random.Random(seed)
+    texts = [prose(f"wandering {seed}", 50)]
+    for step in range(1, count):
+        words = chance.choice(texts).rstrip(".").split()
+        for place in chance.sample(range(len(words)), chance.randint(1, 2)):
+            words[place] = prose(f"wandering {seed} {step} {place}", 1).rstrip(".")
+        texts.append(" ".join(words) + ".")
+    return {f"v{number:03d}": text for number, text in enumerate(texts)}
+
+
+def clusters_of(folder: Path) -> list[set[str]]:
+    """The ids of documents that pairs join, before the guard."""
+    together: dict[str, set[str]] = {}
+    corpus = opened(folder)
+    ids = [row.id for part in partitions(corpus, "duplicates") for row in attribute_rows(part.lines())]
+    for asset in ("verified_pairs", "exact_duplicates"):
+        for pair in (pair for part in partitions(corpus, asset) for pair in part.array(".npy").tolist()):
+            one, other = (together.setdefault(ids[number], {ids[number]}) for number in pair)
+            if one is not other:
+                one |= other
+                together |= dict.fromkeys(one, one)
+    return list({id(found): found for found in together.values()}.values())
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("more", [{}, {"dedup__verify": "exact", "dedup__keep": "longest", "engine__memory": "8 KiB"}])
+def test_no_two_kept_documents_of_a_cluster_are_similar(tmp_path: Path, seed: int, more: dict[str, Any]) -> None:
+    """And a document that goes is similar to the one that is kept in its place."""
+    texts = wandering(seed, 150)
+    half = len(texts) // 2
+    rows = [*texts.items(), *((f"copy {name}", text) for name, text in list(texts.items())[::7])]
+    shards = {"books/one.jsonl": rows[:half], "web/b.jsonl.zst": rows[half:]}
+    folder = write_shards(tmp_path, shards, dedup__max_loss=1.0, **more)
+    built(folder)
+    gone, contents = kept_for(folder), dict(rows)
+    for cluster in clusters_of(folder):
+        kept = sorted(cluster - gone.keys())
+        alike = [pair for pair in combinations(kept, 2) if jaccard(*(contents[name] for name in pair)) >= 0.8]
+        assert alike == []
+    assert all(jaccard(contents[name], contents[kept]) >= 0.8 for name, kept in gone.items())
+    assert not gone.keys() & set(gone.values())
+    statistics = partitions(opened(folder), "components")[0].record.statistics
+    assert statistics["split_clusters"]
+    assert statistics["kept_documents_joined"]
+
+
+def test_kept_documents_are_not_compared_where_no_texts_are(tmp_path: Path) -> None:
+    texts = wandering(1, 150)
+    folder = write_shards(tmp_path, {"books/one.jsonl": list(texts.items())}, dedup__verify="signature")
+    built(folder)
+    statistics = partitions(opened(folder), "components")[0].record.statistics
+    assert statistics["split_clusters"]
+    assert statistics["kept_documents_joined"] == 0
+
+
 def boilerplate(folder: Path) -> Path:
     """A source of 30 documents, 29 of which are the same."""
     text = prose("notice", 60)
@@ -298,7 +356,7 @@ def test_clusters_of_an_older_version_are_made_anew(work: Work) -> None:
     record = corpus.ledger.read("components", None)
     assert record is not None
     corpus.ledger.write(msgspec.structs.replace(record, code_version="1", statistics={}))
-    assert work.plan()["components", None] == ("stale", "code version 1 -> 2")
+    assert work.plan()["components", None] == ("stale", "code version 1 -> 3")
     assert Step(opened(work.folder), opened(work.folder).graph["duplicates"]).failures() == []
     assert drive(opened(work.folder)).of("components") == {None}
 
@@ -365,3 +423,13 @@ def test_the_report_is_plain_json(tmp_path: Path) -> None:
     assert cluster["kept"]["id"] == "v00"
     assert cluster["done"].startswith("split into")
     assert report["sources"]["books"]["documents"] == 40
+
+
+def test_a_resemblance_over_the_threshold_counts_among_kept_documents_too(tmp_path: Path) -> None:
+    texts = wandering(1, 60)
+    shards = {"books/one.jsonl": list(texts.items())}
+    folder = write_shards(tmp_path, shards, dedup__guard__resemblance=0.97, dedup__max_loss=1.0)
+    built(folder)
+    assert partitions(opened(folder), "components")[0].record.statistics["split_clusters"]
+    for name, kept in kept_for(folder).items():
+        assert jaccard(texts[name], texts[kept]) > 0.9

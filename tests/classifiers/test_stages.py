@@ -361,3 +361,10 @@ def test_report_and_viewer_show_the_figures(tmp_path: Path) -> None:
     hooks = corpus.graph["edu_classifier"].hooks
     (note,) = hooks.notes([partition(corpus)], corpus.settings.values)
     assert note.startswith("classifier edu: on 32 held-out examples precision ")
+
+
+def test_a_sample_of_the_rows_needs_fewer_examples(tmp_path: Path) -> None:
+    write(tmp_path)
+    write_corpus(tmp_path, BASIC, sample={"share": 0.1})
+    examples = partition(built(tmp_path)).counters("figures")["examples"]
+    assert 6 <= sum(sum(part.values()) for part in examples.values()) < 40

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.paths import with_absolute_paths
-from corpus_assets.config.reading.extending import MOST_FILES, PATHS, PATHS_AT
+from corpus_assets.config.reading.extending import MOST_FILES, PATHS, PATHS_AT, read_values
 from corpus_assets.config.reading.loading import load_config, loaded_config
 from corpus_assets.config.section import LocalPath, Location, Template
 from docs.configuration_page import models
@@ -217,6 +217,26 @@ def test_a_sample_of_a_variant_is_one_of_all_that_it_says(tmp_path: Path) -> Non
     found = loaded_config(sample)
     assert (found.config.split.holdout, found.config.split.seed) == (0.05, 7)
     assert [file.name for file in found.files] == ["corpus.yaml", "variant.yaml", "base.yaml"]
+
+
+def test_paths_of_taggers_and_examples_start_at_the_base_and_names_of_models_stay(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "corpus.yaml").write_text(
+        "sources: [{name: web, location: raw}]\n"
+        "attributes:\n"
+        "  - name: asked\n"
+        "    taggers: [endpoint_score_v1]\n"
+        "    options:\n"
+        "      endpoint_score_v1:\n"
+        "        endpoint: {url: 'http://127.0.0.1:1/v1', model: org/judge, prompt: '{text}', answers: kept}\n"
+        "classifiers:\n"
+        "  - {name: edu, positive: [{file: good.jsonl}], negative: [{source: web}]}\n"
+    )
+    (tmp_path / "corpus.yaml").write_text("extends: base/corpus.yaml\n")
+    values = read_values(tmp_path / "corpus.yaml").values
+    endpoint = values["attributes"][0]["options"]["endpoint_score_v1"]["endpoint"]
+    assert (endpoint["model"], endpoint["answers"]) == ("org/judge", "base/kept")
+    assert values["classifiers"][0]["positive"] == [{"file": "base/good.jsonl"}]
 
 
 def test_every_path_of_the_schema_is_known_as_one() -> None:

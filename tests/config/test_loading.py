@@ -46,7 +46,10 @@ FAULTS: list[tuple[Any, str]] = [
     ({"datasets": []}, "sources: none given, so there is nothing to train a tokenizer on"),
     ({"sources": "raw"}, "sources: received 'raw' (str); input should be a valid list"),
     ({"sources": ["raw"]}, "sources.0: received 'raw' (str); valid is a mapping"),
-    (section("mix", chunk=3), "mix.chunk: unknown key; did you mean 'chunks'? (valid: chunks, leave_out, order, seed)"),
+    (
+        section("mix", chunk=3),
+        "mix.chunk: unknown key; did you mean 'chunks'? (valid: chunks, copies, leave_out, order, seed, units)",
+    ),
     (section("dedupe"), "dedupe: unknown key; did you mean 'dedup'?"),
     (section("mix", chunks="2"), "mix.chunks: received '2' (str); input should be a valid integer"),
     (section("mix", chunks=True), "mix.chunks: received True (bool); input should be a valid integer"),

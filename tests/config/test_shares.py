@@ -54,6 +54,9 @@ def test_the_schema_has_shares() -> None:
 @pytest.mark.parametrize("key", SHARES)
 def test_a_percentage_is_the_number(key: str) -> None:
     adapter: TypeAdapter[Any] = TypeAdapter(SHARES[key].rebuild_annotation())
+    if key == "MixOrder.phases":
+        assert adapter.validate_python(["50%", 0.5]) == adapter.validate_python([0.5, 0.5]) == [0.5, 0.5]
+        return
     assert adapter.validate_python("50%") == adapter.validate_python(0.5) == 0.5
 
 

@@ -13,6 +13,7 @@ def test_the_defaults_find_what_they_promise() -> None:
     assert figures["default_recall"] >= 0.995
     assert figures["default_precision"] >= 0.99
     assert figures["removed_below_threshold"] <= 0.005
+    assert figures["kept_pairs_above_threshold_real"] == 0
     assert figures["removed_below_threshold_real"] <= 0.005 < figures["removed_below_threshold_real_unguarded"]
     assert 0 < figures["removed_real"] < figures["removed_real_unguarded"]
     for suffix in ("", "_made"):

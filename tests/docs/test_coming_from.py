@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.cli.main import app
 from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.file_formats import LIBRARIES
 from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.config.selection.band_layout import band_layout
 from corpus_assets.dedup.signatures.minhash import sign
@@ -128,7 +129,7 @@ def test_names_of_ours_in_the_tables_exist(page: Path, words_of_the_schema: set[
                 {"sources": [{"name": "web", "location": "raw"}], **yaml.safe_load(code.replace("...", "web"))}
             )
         else:
-            assert set(words(re.sub(r": [\d.]+$", "", code))) <= words_of_the_schema | STAGES, code
+            assert set(words(re.sub(r": [\d.]+$", "", code))) <= words_of_the_schema | STAGES | {*LIBRARIES}, code
     for code in (code for code in code_of_ours(page) if re.match(r"\.[a-zA-Z]\w+$", code)):
         if not code.startswith((".warc", ".jsonl")):
             assert any(code[1:] in one.types for one in BUILT_IN.values()), code

@@ -10,7 +10,7 @@ from tests.build.small import contents, drive, opened, prose, write_small
 from tests.faults.kill_in_stage import killed_and_finished
 
 CHANGES = {
-    "dedupers": [{"name": "lines", "by": "paragraphs"}],
+    "dedupers": [{"name": "lines", "by": "paragraphs"}, {"kind": "substrings", "min_length": "20 bytes"}],
     "benchmarks": [{"name": "exam", "location": "exam"}],
     "on_contamination": "remove_document",
 }
@@ -33,6 +33,16 @@ def whole(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", ["lines_seen", "benchmark_hits", "contamination_attributes"])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        "lines_seen",
+        "benchmark_hits",
+        "contamination_attributes",
+        "substrings_passages",
+        "substrings_repeated_passages",
+        "substrings_windows",
+    ],
+)
 def test_killed_while_attributes_are_made(raw: Path, whole: dict[str, str], tmp_path: Path, stage: str) -> None:
     killed_and_finished(raw, whole, tmp_path, stage)

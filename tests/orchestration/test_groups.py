@@ -54,7 +54,7 @@ SECTIONS: dict[str, dict[str, Any]] = {
 """Values of corpus.yaml by dotted key; each set of them adds stages, or moves some to another place in the flow."""
 ALWAYS = {
     "attributes": [{"name": "quality", "taggers": ["char_length_v1"]}],
-    "dedupers": [{"name": "same", "by": "text"}, {"name": "others-2.0", "by": "url"}],
+    "dedupers": [{"name": "same", "by": "text"}, {"name": "others-2.0", "by": "url"}, {"kind": "substrings"}],
 }
 
 

@@ -11,7 +11,8 @@ from corpus_assets.attributes.assets import ATTRIBUTE_COLUMNS, asset_name
 from corpus_assets.attributes.files.aligned import Beside, by_id, by_row, without
 from corpus_assets.attributes.files.rows import RowKeys, given_rows
 from corpus_assets.attributes.files.texts import is_left_out, moved
-from corpus_assets.attributes.files.values import BadValueError, Keys, spans_of
+from corpus_assets.attributes.files.values import BadValueError, Keys, name_of, spans_of
+from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.reading import READING, DocumentHooks, normalizer_of
 from corpus_assets.raw.readers import Limits, RawFile
@@ -109,7 +110,7 @@ class _Rows:
         if self.flagging:
             self._flagging_key = self.flagging["attribute"]
             wanted[f"attributes.{name}.flagged.attribute"] = [self._flagging_key]
-            self.flagging = {**self.flagging, "attribute": self._keys.name(self.flagging["attribute"])}
+            self.flagging = {**self.flagging, "attribute": name_of(key_prefix(name), self._flagging_key)}
         self._taken: Sequence[str] | None = settings["keys"]
         self._looked_for = LookedFor("rows", wanted if file else {})
         self._without = self._moved = self._left_out = 0

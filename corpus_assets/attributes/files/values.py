@@ -19,12 +19,20 @@ class BadValueError(Exception):
     """A value that is no attribute, with its key."""
 
 
-class Keys:
-    """The names that the keys of one file get, and the labels that their strings are.
+def name_of(prefix: str, key: str) -> str:
+    """Returns the name that a key of a file gets. prefix: the name of the entry, as keys have it.
 
     A key `<name>__...` stays as it is. `<name>__` is put before others, and before one of a single part twice, since
     Dolma names a tagger that runs alone that way.
     """
+    part = key_prefix(key)
+    if part.startswith(f"{prefix}__") and len(part) > len(prefix) + len("__"):
+        return part
+    return f"{prefix}__{part}" if "__" in part else f"{prefix}__{prefix}__{part}"
+
+
+class Keys:
+    """The names that the keys of one file get, and the labels that their strings are."""
 
     def __init__(self, entry: str) -> None:
         self._prefix = key_prefix(entry)
@@ -36,12 +44,9 @@ class Keys:
         """Returns the name of a key."""
         if (known := self._names.get(key)) is not None:
             return known
-        part = key_prefix(key)
-        if not part:
+        if not key:
             raise BadValueError("a key is empty; valid: a name")
-        if not (part.startswith(f"{self._prefix}__") and len(part) > len(self._prefix) + len("__")):
-            part = f"{self._prefix}__{part}" if "__" in part else f"{self._prefix}__{self._prefix}__{part}"
-        return self._noted(key, part)
+        return self._noted(key, name_of(self._prefix, key))
 
     def label(self, key: str, label: str) -> str:
         """Returns the name of a string under a key: each label is a type of its own, with score 1."""

@@ -225,6 +225,6 @@ def weights(
     output: Annotated[Path | None, typer.Option(help="The file to write; by default the table is printed.")] = None,
 ) -> None:
     """Begin a table of weights: the tokens of each source or unit, and of what content that is."""
-    from corpus_assets.cli.questions.weights import run
+    from corpus_assets.cli.weights import run
 
     run(config, dataset, output)

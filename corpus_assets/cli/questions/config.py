@@ -80,6 +80,9 @@ def _lines(name: Any, value: Any, key: str, indent: str, rows: Mapping[str, Diff
             yield from _lines(below, one, f"{key}.{below}", f"{indent}  ", rows)
         return
     for number, entry in enumerate(value):
+        if not isinstance(entry, Mapping):
+            yield f"{indent}  - {_flow(entry)}"
+            continue
         for place, (below, one) in enumerate(entry.items()):
             lines = _lines(below, one, f"{key}.{number}.{below}", f"{indent}    ", rows)
             first = next(lines)

@@ -19,8 +19,21 @@ ADDS = "+"
 MOST_FILES = 8
 PATHS = frozenset({"location", "path", "merges", "encoder", "config", "chat_template", "lists", "model"})
 """Keys whose text, or list of texts, is a path wherever they stand."""
-PATHS_AT = {"storage": {"root"}, "cache": {"folder"}, "weights": {"shares", "tokens"}, "sample": {"of"}}
+PATHS_AT = {
+    "ccnet_perplexity": {"tokenizer"},
+    "ccnet_bucket": {"tokenizer", "borders"},
+    "endpoint": {"answers"},
+    "origins": {"suffix_list"},
+    "positive": {"file"},
+    "negative": {"file"},
+    "storage": {"root"},
+    "cache": {"folder"},
+    "weights": {"shares", "tokens"},
+    "sample": {"of"},
+}
 """Keys whose text is a path in a section of this name."""
+NO_PATHS_AT = {"endpoint": {"model"}}
+"""Keys of `PATHS` whose text is none in a section of this name."""
 _OWN = "own"
 
 
@@ -166,7 +179,7 @@ def _with_paths(held: Written, section: str, folder: str) -> Written:
         return Written(held.line, [_with_paths(entry, section, folder) for entry in held.value])
     if not isinstance(held.value, dict):
         return held
-    paths = PATHS | PATHS_AT.get(section, set())
+    paths = (PATHS | PATHS_AT.get(section, set())) - NO_PATHS_AT.get(section, set())
     return Written(held.line, dict(_entries(held.value, paths, folder)))
 
 

@@ -28,7 +28,10 @@ Folders = Annotated[
 class Flagged(Section):
     """Which documents an attribute flags, for `mix.leave_out`."""
 
-    attribute: Annotated[str, ATTRIBUTE] = Field(min_length=1, description="key of an attribute, as the files have it")
+    attribute: Annotated[str, ATTRIBUTE] = Field(
+        min_length=1,
+        description="key of an attribute, as the files have it, or as it is written, such as NAME__NAME__KEY__LABEL",
+    )
     min_score: float | None = Field(None, description="flags documents with a span of at least this score")
     max_score: float | None = Field(None, description="only spans with a lower score than this")
 

@@ -53,7 +53,11 @@ class TaggerOptions(Section):
         None, description="one or more files with a URL, host, or rule per line; may be `.gz`"
     )
     model: Annotated[LocalPath | None, FILE] = Field(
-        None, description="a fastText model, tokenizer.json or spaCy pipeline"
+        None, description="a model of fastText or KenLM, tokenizer.json or spaCy pipeline"
+    )
+    tokenizer: Annotated[LocalPath | None, FILE] = Field(None, description="a SentencePiece model")
+    borders: Annotated[LocalPath | None, FILE] = Field(
+        None, description="a file with the perplexities at which middle and tail begin"
     )
     endpoint: Endpoint | None = Field(None, description="the server that a tagger asks (docs/batch-taggers.md)")
     settings: dict[str, JsonValue] = Field(default={}, description="values that a batch tagger of your own declares")
@@ -73,7 +77,8 @@ class TaggerOptions(Section):
     def given(self) -> dict[str, list[str]]:
         """Returns the paths of the given options, by option."""
         lists = [self.lists] if isinstance(self.lists, str) else self.lists
-        found = {"lists": lists, "model": [self.model] if self.model else None}
+        single = {"model": self.model, "tokenizer": self.tokenizer, "borders": self.borders}
+        found = {"lists": lists, **{option: [path] if path else None for option, path in single.items()}}
         return {option: paths for option, paths in found.items() if paths}
 
 

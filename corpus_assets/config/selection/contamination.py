@@ -113,14 +113,15 @@ class Contamination(Section):
     shortest_item: int | None = Field(
         None,
         ge=3,
-        description="items of less than two n-grams are searched for by n-grams of half their words, and of at least "
-        "this many; by default five eighths of `words` (8 of 13)",
+        description="words of the n-grams by which items of less than two n-grams are searched for, if that is more "
+        "than 8; by default five eighths of `words` (8 of 13, 12 of 20)",
     )
     short_item_documents: int = Field(
         10,
         ge=0,
-        description="items of fewer words than `shortest_item`, but three at least, are searched for as a whole; one "
-        "that is in more documents is an everyday phrase, and does not count (0: none is searched for)",
+        description="items of fewer than 8 words (or `shortest_item`, if that is more), but three at least, are "
+        "searched for as a whole; one in more documents is an everyday phrase, and does not count (0: items of fewer "
+        "words than `shortest_item` are not searched for)",
     )
     punctuation: Literal["removed", "separates"] = Field(
         "removed",

@@ -1,15 +1,16 @@
-"""`dedupers` of `corpus.yaml`: which repeated documents, paragraphs or n-grams are marked as attributes."""
+"""`dedupers` of `corpus.yaml`: which repeated documents, paragraphs, n-grams or substrings are marked as attributes."""
 
 import re
 from math import ceil, exp, log, log2
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.naming import FILE, SOURCE, VALUES
 from corpus_assets.config.section import Bytes, Name, Section, Share
 from corpus_assets.config.sections import Globs
 from corpus_assets.config.selection.attributes import entry_name, key_prefix
+from corpus_assets.config.selection.kinds.substrings import Substrings
 
 _PARTS = ("paragraphs", "ngrams")
 _FIELDS = ("text", "id", "added", "created", "url")
@@ -150,3 +151,26 @@ class Deduper(Section):
         if self.compat and self.min_words:
             raise ValueError("min_words turns deduplication off in Dolma 1.2.1; leave out min_words or compat")
         return self
+
+
+_BY, _KINDS = "of equal values", ("substrings",)
+
+
+def _known(entry: Any) -> Any:
+    """Returns an entry of `dedupers` if its kind is known; `ValueError` for another."""
+    if isinstance(entry, dict) and entry.get("kind", _KINDS[0]) not in _KINDS:
+        raise ValueError(f"kind is {entry['kind']!r}; valid: {', '.join(_KINDS)}, or no kind and `by`")
+    return entry
+
+
+def _kind(value: Any) -> Any:
+    """Returns the kind of an entry. With a space it is no key: places of faults name it too."""
+    return value.get("kind", _BY) if isinstance(value, dict) else getattr(value, "kind", _BY)
+
+
+AnyDeduper = Annotated[
+    Annotated[Deduper, Tag(_BY)] | Annotated[Substrings, Tag("substrings")],
+    Discriminator(_kind),
+    BeforeValidator(_known),
+]
+"""An entry of `dedupers`: of values that are equal, or of a kind of its own."""

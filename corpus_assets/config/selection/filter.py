@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from corpus_assets.config.naming import ATTRIBUTE, VALUES
 from corpus_assets.config.section import Section
+from corpus_assets.config.selection.presets import PresetName
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+")
 
@@ -18,6 +19,21 @@ def _rule_key(value: str) -> str:
 
 
 RuleKey = Annotated[str, AfterValidator(_rule_key)]
+
+
+def _label_key(value: str) -> str:
+    if not _KEY.fullmatch(f"{value}.x"):
+        raise ValueError("ENTRY.TAGGER, for example lang.language")
+    return value
+
+
+def _threshold_key(value: str) -> str:
+    if value != "score" and not _KEY.fullmatch(value):
+        raise ValueError("score, or ENTRY.TAGGER.TYPE, for example quality.gopher_v2.word_count")
+    return value
+
+
+ThresholdKey = Annotated[str, AfterValidator(_threshold_key)]
 OptionalField = Literal["added", "created", "metadata"]
 
 
@@ -114,12 +130,43 @@ class RowRules(Section):
     )
 
 
-_RULES = ("rules", "include", "exclude", "span_replacement", "discard_fields", "min_text_length")
+class Languages(Section):
+    """Ranges that differ by the language of a document, or by any other label that a tagger gives it."""
+
+    by: Annotated[str, AfterValidator(_label_key), ATTRIBUTE] = Field(
+        description="`ENTRY.TAGGER`, for example `lang.language`: the type that it gives a document is its label"
+    )
+    thresholds: Annotated[dict[str, dict[ThresholdKey, Range]], ATTRIBUTE] = Field(
+        min_length=1,
+        description="ranges by label and key, such as `tha_Thai: {score: {min: 0.9}}`: `score` is that of the label; "
+        "other keys are those of `rules`",
+    )
+    other: Literal["drop", "keep"] = Field(
+        "drop", description="what becomes of documents with a label that has no thresholds, or with none"
+    )
+
+
+_RULES = (
+    "presets",
+    "languages",
+    "rules",
+    "include",
+    "exclude",
+    "span_replacement",
+    "discard_fields",
+    "min_text_length",
+)
 
 
 class Filter(RowRules):
     """Which documents stay, and which parts of them (docs/filter.md). Rules are applied in the order of this table."""
 
+    presets: list[PresetName] = Field(
+        default=[],
+        description="rules of published corpora, each with its taggers, in this order (docs/presets.md); a range in "
+        "`rules` with the same key stands in place of theirs",
+    )
+    languages: Languages | None = Field(None, description="ranges that differ by language (docs/languages.md)")
     discard_fields: list[OptionalField] = Field(default=[], description="optional fields of documents to remove")
 
     @model_validator(mode="after")
@@ -128,6 +175,7 @@ class Filter(RowRules):
             raise ValueError(f"nothing is given; leave `filter` out, or give one of {', '.join(_RULES)}")
         if self.attributes is not None and not (self.include or self.exclude or self.span_replacement):
             raise ValueError("attributes: without effect, since there are no expressions")
-        if len(set(self.discard_fields)) < len(self.discard_fields):
-            raise ValueError(f"discard_fields: a field is named twice in {', '.join(self.discard_fields)}")
+        for what, names in (("discard_fields: a field", self.discard_fields), ("presets: one", self.presets)):
+            if len(set(names)) < len(names):
+                raise ValueError(f"{what} is named twice in {', '.join(names)}")
         return self

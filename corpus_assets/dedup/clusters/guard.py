@@ -137,7 +137,7 @@ def examine(
     agreements = agreeing(words, 0, words, np.full(len(members), leader))
     links = _links(members, edges)
     density, core = _density_and_core(len(members), links)
-    texts, text_of = _texts(members, copies)
+    texts, text_of = distinct_texts(members, copies)
     starts, neighbours = _adjacency(len(texts), _between(texts, text_of[links]))
     resembling = agreements >= least
     if rules.paired:
@@ -169,7 +169,7 @@ def _links(members: Documents, edges: Edges) -> NDArray[np.uint64]:
     return np.stack(np.divmod(codes, count))
 
 
-def _texts(members: Documents, copies: Edges | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_texts(members: Documents, copies: Edges | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Returns the positions of the first members with each text, and for each member the index of its text."""
     first = np.arange(len(members), dtype=np.int64)
     if copies is not None and len(copies):

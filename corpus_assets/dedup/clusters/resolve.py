@@ -1,6 +1,6 @@
 """From pairs to clusters with a kept document: union-find, the keep rules, then the guard."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 from corpus_assets.config.selection.dedup import Rule
 from corpus_assets.dedup.clusters.guard import Finding, GuardRules, examine, lowest_agreements, suspects
 from corpus_assets.dedup.clusters.keep import Facts, best, ranking
+from corpus_assets.dedup.clusters.leaders import Comparison
+from corpus_assets.dedup.clusters.sketched import sketched
+from corpus_assets.dedup.clusters.splits import Split, compare
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Documents, Edges
 from corpus_assets.dedup.documents.places import Places
-from corpus_assets.dedup.signatures.sketches import Agreements, Sketches
+from corpus_assets.dedup.signatures.sketches import Agreements
 from corpus_assets.dedup.similarity.jaccard import marked, wanted
 from corpus_assets.dedup.similarity.sketch_join import agreements, range_rows
 from resources.spill import Buckets, Spill
 
 _MOST_BUCKETS = 1 << 14
-_DOCUMENTS_AT_ONCE = 1 << 16
-"""Documents of several clusters whose sketches are read together."""
 
 
 class _Gathered(NamedTuple):
@@ -126,14 +127,17 @@ def guard_clusters(
     sketches: Column,
     scale: Scale,
     on_finding: Callable[[Finding], None],
-) -> None:
+    comparison: Comparison | None = None,
+) -> int:
     """Examines every suspicious cluster, splits those that the guard splits, and hands each finding to `on_finding`.
 
+    Kept documents of a split cluster are compared with each other if `comparison` says how. Returns how many of them go
+    because they are similar to another.
     A cluster of more than `guard.max_examined` documents stays as it is; it is a finding only if
     a document in it is unlike the kept one.
     """
     if guard.action == "off" or not len(settled.roots):
-        return
+        return 0
     sizes = _sizes(settled)
     resembling = _paired_with_kept(settled, pairs, scale.total) if guard.paired else None
     lowest = _lowest(settled, sketches, scale, resembling)
@@ -141,16 +145,21 @@ def guard_clusters(
     for place in np.flatnonzero(too_large & (lowest < guard.least(scale.bits))).tolist():
         on_finding(Finding(int(settled.kept[place]), int(sizes[place]), settled.roots[place : place + 1], None))
     suspicious = np.flatnonzero(suspects(sizes, lowest, guard, scale.bits) & ~too_large)
-    splits = []
+    splits: list[Split] = []
     gathered = _gathered(settled, pairs, suspicious, scale)
-    for (place, members, copies, similar), held in _sketched(gathered, sketches):
-        links = np.concatenate([copies, similar])
-        examined = examine(members, settled.ranking(members), links, held, guard, copies=copies)
+    for (place, members, copies, similar), held in sketched(gathered, sketches):
+        links, ranks = np.concatenate([copies, similar]), settled.ranking(members)
+        examined = examine(members, ranks, links, held, guard, copies=copies)
         if len(examined.kept) > 1:
-            splits.append((members, examined.kept[examined.groups], examined.sizes()[examined.groups]))
-        on_finding(Finding(int(settled.kept[place]), len(members), members, examined))
+            splits.append(Split(int(settled.kept[place]), members, examined, ranks, copies))
+        else:
+            on_finding(Finding(int(settled.kept[place]), len(members), members, examined))
+    gone = 0 if comparison is None else compare(splits, comparison)
+    for split in splits:
+        on_finding(split.finding())
     if splits:
-        settled.move(*(np.concatenate(columns) for columns in zip(*splits, strict=True)))
+        settled.move(*(np.concatenate(columns) for columns in zip(*(split.moves() for split in splits), strict=True)))
+    return gone
 
 
 def _sizes(settled: Settled) -> NDArray[np.int64]:
@@ -229,33 +238,6 @@ def _gathered(settled: Settled, pairs: Pairs, suspicious: NDArray[np.intp], scal
             for cluster, own, joined in zip(inside, documents_of, links_of, strict=True):
                 copies = joined[:, 2] > 0
                 yield _Gathered(int(suspicious[cluster]), own[:, 0], joined[copies, :2], joined[~copies, :2])
-
-
-def _sketched(clusters: Iterable[_Gathered], sketches: Column) -> Iterator[tuple[_Gathered, Sketches]]:
-    """Yields each cluster with the sketches of its members, shape (n, bits / 8)."""
-    for batch in _batches(clusters):
-        yield from _with_sketches(batch, sketches)
-
-
-def _batches(clusters: Iterable[_Gathered]) -> Iterator[list[_Gathered]]:
-    """Yields groups of whole clusters in order, of at most `_DOCUMENTS_AT_ONCE` documents; a larger cluster alone."""
-    batch, documents = list[_Gathered](), 0
-    for cluster in clusters:
-        if batch and documents + len(cluster.members) > _DOCUMENTS_AT_ONCE:
-            yield batch
-            batch, documents = [], 0
-        batch.append(cluster)
-        documents += len(cluster.members)
-    if batch:
-        yield batch
-
-
-def _with_sketches(batch: Sequence[_Gathered], sketches: Column) -> Iterator[tuple[_Gathered, Sketches]]:
-    """Yields the clusters of a batch with their sketches, which are read in one pass over the shards."""
-    documents = np.sort(np.concatenate([cluster.members for cluster in batch]))
-    held = sketches.take(documents)
-    for cluster in batch:
-        yield cluster, held[np.searchsorted(documents, cluster.members)]
 
 
 def _record(dtype: np.dtype[Any], columns: int) -> np.dtype[np.void]:

@@ -75,6 +75,11 @@ class Numbering:
         """Returns the number of a shard's first row; `KeyError` for a shard without numbers."""
         return self.starts[self._positions[shard]]
 
+    def rows(self, shard: str) -> int:
+        """Returns the number of a shard's rows; `KeyError` for a shard without numbers."""
+        position = self._positions[shard]
+        return self.starts[position + 1] - self.starts[position]
+
     def locate(self, number: int) -> tuple[str, int]:
         """Returns the shard key and the row of a document number."""
         shard = int(self.shards_of(np.array([number], dtype=np.uint64))[0])

@@ -22,8 +22,8 @@ _WORKING_BYTES = 24
 _SLICE_BITS = 32
 
 
-def wanted(pairs: Iterable[Edges], total: int) -> NDArray[np.uint8]:
-    """Returns which of `total` documents occur in blocks of pairs (m, 2): a bitmap of total / 8 bytes."""
+def wanted(pairs: Iterable[NDArray[np.unsignedinteger]], total: int) -> NDArray[np.uint8]:
+    """Returns which of `total` documents occur in blocks, mostly of pairs (m, 2): a bitmap of total / 8 bytes."""
     bitmap = np.zeros(-(-total // 8), dtype=np.uint8)
     for documents in cut(pairs, _BLOCK_PAIRS):
         if int(documents.max()) >= total:
@@ -69,15 +69,15 @@ def exact_similarities(
     shingle have similarity 0. `ValueError` for a document without a text, or texts out of order.
     """
     with spill() as file:
-        cleaned = _CleanedTexts(file, texts)
-        sets = _ShingleSets(cleaned, scheme, memory)
+        cleaned = CleanedTexts(file, texts)
+        sets = ShingleSets(cleaned, scheme, memory)
         for block in cut(pairs, _BLOCK_PAIRS):
             rows = cleaned.rows(block).tolist()
             similarities = (sets.similarity(left, right) for left, right in rows)
             yield block, np.fromiter(similarities, dtype=np.float64, count=len(rows))
 
 
-class _CleanedTexts:
+class CleanedTexts:
     """Cleaned texts in a scratch file. The row of a text is its position among the given texts."""
 
     def __init__(self, file: BinaryIO, texts: Iterable[tuple[int, str]]) -> None:
@@ -119,10 +119,10 @@ class _CleanedTexts:
         return cleaned
 
 
-class _ShingleSets:
+class ShingleSets:
     """Sets of shingles by row; the last used are kept in memory."""
 
-    def __init__(self, texts: _CleanedTexts, scheme: SignatureScheme, memory: int) -> None:
+    def __init__(self, texts: CleanedTexts, scheme: SignatureScheme, memory: int) -> None:
         self._texts = texts
         self._scheme = scheme
         self._room = self._budget = memory // 2
@@ -134,13 +134,22 @@ class _ShingleSets:
         size = self._texts.size(left) + self._texts.size(right)
         slices = -(-size * _WORKING_BYTES // self._working)
         if slices <= 1:
-            return _jaccard([(self._set(left), self._set(right))])
+            return _jaccard([(self.of(left), self.of(right))])
         cleaned = self._texts.read(left), self._texts.read(right)
         return _jaccard(
             (self._slice(cleaned[0], place, slices), self._slice(cleaned[1], place, slices)) for place in range(slices)
         )
 
-    def _set(self, row: int) -> Hashes:
+    def most(self, row: int) -> int:
+        """Returns a number that the shingles of a row's set are not more than."""
+        return self._texts.size(row)
+
+    def fits(self, row: int) -> bool:
+        """Returns whether the set of a row may be made as a whole."""
+        return self._texts.size(row) * _WORKING_BYTES <= self._working
+
+    def of(self, row: int) -> Hashes:
+        """Returns the sorted set of a row."""
         if row in self._sets:
             self._sets.move_to_end(row)
             return self._sets[row]

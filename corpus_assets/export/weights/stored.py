@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.export.weights.uses import Mix, times_of
-from resources.formats.unit_tables import NO_UNIT, UNITS
+from resources.documents.unit_tables import NO_UNIT, UNITS
 from resources.stage.partition import Partition
 
 MIXTURE: Final = "mixture.json"

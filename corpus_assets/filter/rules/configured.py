@@ -2,6 +2,7 @@
 
 from corpus_assets.filter.rules.conditions import conditions
 from corpus_assets.filter.rules.documents import discarded_fields, long_enough
+from corpus_assets.filter.rules.languages import languages
 from corpus_assets.filter.rules.ranges import ranges
 from corpus_assets.filter.rules.replacements import replacements
 from corpus_assets.filter.rules.section import RuleSection
@@ -24,4 +25,6 @@ def configured_rules(section: RuleSection) -> list[RuleSet]:
 
 def filter_rules(section: RuleSection) -> list[RuleSet]:
     """Returns the sets of rules of section `filter`, which may also remove optional fields of documents."""
-    return [*configured_rules(section), *([discarded_fields(section)] if section["discard_fields"] else [])]
+    by_language = [languages(section)] if section["languages"] else []
+    discarded = [discarded_fields(section)] if section["discard_fields"] else []
+    return [*by_language, *configured_rules(section), *discarded]

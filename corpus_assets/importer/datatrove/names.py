@@ -104,7 +104,7 @@ LEFT_BLOCKS: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         ("ESDatasetToSequence", "ESMergeSequences", "ESRangeRemover", "ESComputeRangesExternal"),
-        "there are no exact substrings; an entry of `dedupers` with `by: ngrams` comes near",
+        "an entry of `dedupers` with `kind: substrings`, and a span replacement (corpus docs substrings)",
     ),
     **dict.fromkeys(
         ("ExactDedupSignature", "ExactFindDedups", "ExactDedupFilter", "ExactDedupBuildIndex"),

@@ -5,8 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.mix.cuts import cuts_of, lines_of
+from resources.documents.unit_tables import MOST_UNITS, UNIT, UNIT_NAMES, UNITS
 from resources.errors import BadFileError
-from resources.formats.unit_tables import MOST_UNITS, UNIT, UNIT_NAMES, UNITS
 from resources.stage.task import Task
 
 _LINE = msgspec.json.Decoder(tuple[int, str])

@@ -14,9 +14,9 @@ from corpus_assets.mix.units.rows import rows_of
 from corpus_assets.mix.units.uses import BORDERS, Uses
 from corpus_assets.mix.units.values import Subject, Value, number
 from resources.documents.looked_for import LookedFor, numbers_of
+from resources.documents.unit_tables import MOST_UNITS, unit_hash
 from resources.errors import BadFileError
 from resources.formats.row_tables import identifiers
-from resources.formats.unit_tables import MOST_UNITS, unit_hash
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 

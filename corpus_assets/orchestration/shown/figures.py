@@ -31,6 +31,7 @@ _IN_WORDS = {
     "largest": "documents in the largest cluster",
     "found_again": "pairs found in other bands too",
     "documents_kept_by_splits": "documents kept by splitting clusters",
+    "kept_documents_joined": "kept documents of split clusters that are similar to another",
     "unexamined_clusters": "clusters not examined",
     "documents_truncated": "documents cut short",
     "tokens_dropped": "tokens cut off",

@@ -2,6 +2,8 @@
 
 from corpus_assets import numbers
 from corpus_assets.html import charts
+from corpus_assets.report.audit.result import Result
+from corpus_assets.report.audit.shown import COLUMNS, drawings, table
 from corpus_assets.report.model import Duplicates, Model
 from corpus_assets.report.sections.blocks import (
     MOST_ROWS,
@@ -19,8 +21,8 @@ from corpus_assets.report.sections.flow import NOT_COUNTED, words
 _MATRIX = 16
 
 
-def duplicates(model: Model) -> Section:
-    """Returns all about near-duplicates."""
+def duplicates(model: Model, audit: Result | None = None) -> Section:
+    """Returns all about near-duplicates. audit: of removed documents."""
     section = Section("duplicates", "Duplicates")
     found = model.duplicates
     if found is None:
@@ -34,6 +36,7 @@ def duplicates(model: Model) -> Section:
         section.blocks.append(Note(f"Sizes of clusters: {NOT_COUNTED}."))
     section.blocks += [Charts(drawn)] if drawn else []
     section.blocks.append(_matrix(found))
+    section.blocks += _judged(audit) if audit else []
     if found.samples:
         note = (
             "The largest clusters and some by chance, with some of their documents. A coloured piece is in one of the "
@@ -41,6 +44,16 @@ def duplicates(model: Model) -> Section:
         )
         section.blocks += [Heading("Clusters, and the documents kept from them"), Note(note), Clusters(found.samples)]
     return section
+
+
+def _judged(audit: Result) -> list[Heading | Note | Table | Charts]:
+    note = (
+        f"{audit.judged:,} removed documents were judged by people. Shares are of those whose text differs from that "
+        "of the one kept, with the ends of 95 % confidence intervals."
+    )
+    rows, drawn = table(audit), drawings(audit)
+    found: list[Heading | Note | Table | Charts] = [Heading("Was it right?"), Note(note)]
+    return [*found, Table("Judged removals by source", COLUMNS, rows), *([Charts(drawn)] if drawn else [])]
 
 
 def _tiles(found: Duplicates) -> Tiles:

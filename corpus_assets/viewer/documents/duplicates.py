@@ -10,6 +10,9 @@ from corpus_assets.dedup.documents.numbering import Numbering, cluster_id, shard
 from corpus_assets.dedup.shared import stored_numbering
 from corpus_assets.dedup.signatures.sketches import estimate
 from corpus_assets.html.comparing import compared
+from corpus_assets.report.audit.result import build_of
+from corpus_assets.report.audit.result import kept as kept_audit
+from corpus_assets.report.audit.shown import COLUMNS, drawings, table
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import TEXTS, count_of, id_at
 from corpus_assets.viewer.browse import pages
@@ -95,6 +98,7 @@ def clusters(asked: Asked) -> str:
         chosen = chosen[np.random.default_rng(keyed_hash("clusters", seed)).permutation(len(chosen))]
     look = view.look()
     record = found.partition.record
+    audit = kept_audit(view.corpus.storage, build_of(record))
     return page(
         asked,
         "duplicates.html",
@@ -108,6 +112,10 @@ def clusters(asked: Asked) -> str:
         largest=record.statistics.get("largest"),
         number=len(found.kept),
         losses=_losses(record.numbers),
+        judged=audit.judged if audit else 0,
+        audit=table(audit) if audit else [],
+        audit_columns=COLUMNS,
+        drawings=drawings(audit) if audit else [],
         pages=pages(
             start,
             PER_PAGE,

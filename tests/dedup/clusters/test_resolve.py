@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.clusters import resolve
+from corpus_assets.dedup.clusters import sketched
 from corpus_assets.dedup.clusters.guard import Finding, GuardRules
 from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
@@ -121,7 +121,7 @@ def split_in_batches(sizes: list[int], shards: int, seed: int, at_once: int) -> 
     clusters, findings = Settled(sets, ["first"], {}), list[Finding]()
     column = Counted(Numbering.of((str(shard), -(-total // shards)) for shard in range(shards)), bits)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resolve, "_DOCUMENTS_AT_ONCE", at_once)
+        patch.setattr(sketched, "_DOCUMENTS_AT_ONCE", at_once)
         guard_clusters(
             clusters,
             Pairs(lambda: iter(()), lambda: iter([pairs])),

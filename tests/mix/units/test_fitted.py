@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.cli.questions.weights import run, table_of
+from corpus_assets.cli.weights import run, table_of
 from resources.errors import ConfigError
 from tests.build.small import drive, opened
 from tests.mix.units.buckets import QUALITY, TOPIC, configure, counted, mixed

@@ -1,0 +1,98 @@
+"""Presets beside datatrove's filters: `python -m benchmarks.presets [--quick] [--publish] [--datatrove PYTHON]`.
+
+For each preset the decision, the rule that decides, and the text that is left, on real texts (those of the shared data,
+where they lie beside the checkout), and the CPU seconds of both. Ours count from a text to its scores; datatrove's from
+a text to its decision, in an environment of its own, or by the Python that `--datatrove` names. `--publish` keeps the
+figures in presets.json, from which docs/presets.md is made.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.dedup_real import QUICK_SOURCES, SOURCES
+from benchmarks.peers.environment import python_of
+from benchmarks.taggers import PEERS, real_documents
+from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.config.selection.presets import PRESETS
+from docs.generate import write_pages
+from resources.documents.tagger import Text
+from resources.formats.documents import Document
+from tests.attributes.presets.judged import judged
+
+KEPT = Path(__file__).with_name("presets.json")
+REQUIREMENTS = ("datatrove==0.10.1", "spacy==3.8.18", "nltk", "regex", "tldextract")
+TEXTS, QUICK_TEXTS = 2000, 200
+SHOWN = 5
+
+
+def even(documents: Sequence[Document], count: int) -> list[str]:
+    """Texts taken evenly from all documents, each once."""
+    texts = list(dict.fromkeys(document.text for document in documents))
+    return texts[:: max(1, len(texts) // count)][:count]
+
+
+def seconds_of(name: str, texts: Sequence[str]) -> float:
+    """CPU seconds from texts to scores."""
+    tag = BUILT_IN[PRESETS[name].tagger].tag
+    tag(Text(Document("a", "Warm up.", "s")))
+    started = time.process_time()
+    for text in texts:
+        tag(Text(Document("a", text, "s")))
+    return time.process_time() - started
+
+
+def compared(name: str, texts: Sequence[str], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a preset, and the first texts on which both differ."""
+    differing, kept = [], 0
+    for text, (dropped, *left) in zip(texts, theirs["decisions"], strict=True):
+        ours = judged(name, text)
+        kept += ours[0] is None
+        if ours != (dropped, left[0] if left else text):
+            differing.append({"ours": ours[0], "datatrove": dropped, "text": text[:80]})
+    megabytes = sum(len(text.encode()) for text in texts) / 1e6
+    return {
+        "kept": kept,
+        "differing": len(differing),
+        "first": differing[:SHOWN],
+        "ours_mb_per_cpu_s": round(megabytes / seconds_of(name, texts), 2),
+        "datatrove_mb_per_cpu_s": round(megabytes / theirs["seconds"], 2),
+    }
+
+
+def measure(quick: bool, datatrove: str | None) -> dict[str, Any]:
+    texts = even(real_documents(SOURCES[:QUICK_SOURCES] if quick else SOURCES), QUICK_TEXTS if quick else TEXTS)
+    python = Path(datatrove) if datatrove else python_of(PEERS / "datatrove-filters", REQUIREMENTS)
+    script = Path(__file__).parent / "peers" / "datatrove_filters.py"
+    done = subprocess.run(
+        [str(python), "-P", str(script)], input=json.dumps(texts), stdout=subprocess.PIPE, text=True, check=True
+    )
+    theirs = json.loads(done.stdout.splitlines()[-1])
+    return {
+        "texts": len(texts),
+        "megabytes": round(sum(len(text.encode()) for text in texts) / 1e6, 1),
+        "presets": {name: compared(name, texts, theirs[name]) for name in PRESETS if name in theirs},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer texts")
+    parser.add_argument("--publish", action="store_true", help="keep the figures, and write the page")
+    parser.add_argument("--datatrove", help="a Python that has datatrove and spaCy")
+    given = parser.parse_args()
+    figures = measure(given.quick, given.datatrove)
+    words = json.dumps(figures, ensure_ascii=False, indent=1)
+    if given.publish:
+        KEPT.write_text(words + "\n", encoding="utf-8")
+        write_pages()
+    print(words, file=sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

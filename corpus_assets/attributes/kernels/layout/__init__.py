@@ -1,0 +1,1 @@
+"""Counts over lines, paragraphs and n-grams as datatrove's filters make them."""

@@ -1,0 +1,1 @@
+"""Splitters of texts into words and sentences, by the rules of other libraries."""

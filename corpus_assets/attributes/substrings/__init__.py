@@ -1,0 +1,1 @@
+"""Exact repeated substrings of all texts, as attributes (docs/substrings.md)."""

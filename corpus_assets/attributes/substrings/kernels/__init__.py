@@ -1,0 +1,1 @@
+"""Compiled loops over passages and windows of texts."""

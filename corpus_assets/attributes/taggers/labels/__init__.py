@@ -1,0 +1,1 @@
+"""Labels of languages with their script, by models that are local files."""

@@ -1,0 +1,1 @@
+"""Taggers of the filter's presets: what the original implementations measure."""

@@ -1,0 +1,1 @@
+"""Kinds of entries of `dedupers` with a `kind`."""

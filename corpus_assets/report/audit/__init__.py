@@ -1,0 +1,1 @@
+"""Judgements of removed documents, as the report and the viewer show them."""
