@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from corpus_assets.config.ready_templates import READY
+from corpus_assets.tokenize.encode.cuts import parts_to_train_on
 from corpus_assets.tokenize.modes.chat.limited_template import try_template
 from corpus_assets.tokenize.modes.chat.template import names_read
 from corpus_assets.tokenize.template_files import template_source
@@ -87,7 +88,7 @@ def _training_texts(task: Task, settings: Mapping[str, Any]) -> Iterator[str]:
     for chunk in chunks:
         for document in chunk.documents():
             if keyed_hash("tokenizer", settings["seed"], document.source, document.id) < limit:
-                yield document.text
+                yield from parts_to_train_on(document.text)
 
 
 def _content(place: str, key: str, path: str) -> bytes:

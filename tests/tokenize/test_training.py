@@ -1,6 +1,7 @@
 """A trained tokenizer: the same in every process, loses no text, has the ids promised."""
 
 import os
+import random
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus_assets.tokenize.encode.cuts import PIECE_CHARACTERS, parts_to_train_on
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.errors import ConfigError
@@ -63,3 +65,22 @@ def test_few_texts_give_a_smaller_vocabulary() -> None:
 def test_impossible_vocabularies_are_refused(size: int, tokens: tuple[str, ...]) -> None:
     with pytest.raises(ConfigError):
         train_bpe(CORPUS, size, special_tokens=tokens)
+
+
+def test_a_long_text_is_trained_on_in_parts_with_the_words_of_the_whole() -> None:
+    chance = random.Random(5)
+    words = [
+        *(f"{word}{n}" for n in range(300) for word in ("cat's", "émeu ", "number\n\n", "…", "  the")),
+        "\t",
+        "don't",
+    ]
+    text = " ".join(chance.choices(words, k=PIECE_CHARACTERS // 3))
+    parts = list(parts_to_train_on(text))
+    assert len(parts) > 1
+    assert "".join(parts) == text
+    assert train_bpe(parts, 600) == train_bpe([text], 600)
+
+
+def test_a_text_without_a_place_to_cut_stays_whole() -> None:
+    text = "a" * (5 * PIECE_CHARACTERS)
+    assert list(parts_to_train_on(text)) == [text]

@@ -7,7 +7,7 @@ import json
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 
 from corpus_assets.config.datasets.options import NormalizationForm
@@ -86,6 +86,23 @@ def cut_places(
 def pieces(text: str, places: Sequence[int], lead: int = 0) -> Iterator[str]:
     """Yields the text cut at the places, in order; all but the first with `lead` characters of the one before."""
     return (text[max(0, start - lead) : end] for start, end in pairwise([0, *places, len(text)]))
+
+
+def parts_to_train_on(text: str) -> Iterator[str]:
+    """Yields a text in parts of about `PIECE_CHARACTERS` that have the words of the whole, for byte-level training.
+
+    A text without places to cut stays whole. The library holds some hundred bytes for each word of what it is given.
+    """
+    places = cut_places(text, _trained()) if len(text) > PIECE_CHARACTERS else None
+    return pieces(text, places or [])
+
+
+@cache
+def _trained() -> Cutter | None:
+    """Returns the cutter of the tokenizers that are trained here."""
+    words = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+    rule = json_rule({"model": {"type": "BPE"}, "pre_tokenizer": words}, [])
+    return Cutter(rule) if rule else None
 
 
 def safe_cuts(tokenizer: Tokenizer) -> Cutter | None:
