@@ -9,7 +9,7 @@ from corpus_assets.attributes.batches import Together
 from corpus_assets.attributes.loading import loaded, loaded_asset, loaded_batch
 from corpus_assets.attributes.registry import AnyTagger
 from corpus_assets.attributes.tagging import Named, key_part
-from corpus_assets.config.selection.endpoint import ASKED
+from corpus_assets.config.endpoint import ASKED
 from resources.documents.batch_tagger import BatchTagger, Loading
 from resources.documents.tagger import Tagger
 from resources.errors import ConfigError

@@ -1,9 +1,8 @@
 """Options for reading the raw files of sources and datasets: formats, CSV, text of web pages."""
 
-import re
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.naming import METADATA_KEY
 from corpus_assets.config.section import Bytes, Section
@@ -32,7 +31,8 @@ Format = Literal[
     "warc.wet.gz",
     "warc.wet.zst",
 ]
-LIBRARIES: Final = ("combined", "trafilatura", "resiliparse")
+Library = Literal["combined", "trafilatura", "resiliparse"]
+LIBRARIES: Final = get_args(Library)
 """Extractors of HTML that the project calls, the best first."""
 
 
@@ -40,10 +40,14 @@ def _how_many(value: Any) -> str:
     return "many" if isinstance(value, list) else "one"
 
 
-def _extractor(value: str) -> str:
-    if value in LIBRARIES or re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", value):
-        return value
-    raise ValueError(f"received {value!r}; valid: {', '.join(LIBRARIES)}, or module:function of your own")
+def _whose(value: Any) -> str:
+    return "own" if isinstance(value, str) and ":" in value else "library"
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, str) and value not in LIBRARIES and ":" not in value:
+        raise ValueError(f"received {value!r}; valid: {', '.join(LIBRARIES)}, or module:function of your own")
+    return value
 
 
 def _given_once(value: list[str]) -> list[str]:
@@ -52,7 +56,12 @@ def _given_once(value: list[str]) -> list[str]:
     return value
 
 
-_OneExtractor = Annotated[str, AfterValidator(_extractor)]
+_Own = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$", description="`module:function` of your own")]
+_OneExtractor = Annotated[
+    Annotated[Library, Tag("library")] | Annotated[_Own, Tag("own")],
+    Discriminator(_whose),
+    BeforeValidator(_known),
+]
 _Extractors = Annotated[
     Annotated[_OneExtractor, Tag("one")]
     | Annotated[list[_OneExtractor], Field(min_length=1), AfterValidator(_given_once), Tag("many")],

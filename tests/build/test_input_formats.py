@@ -210,7 +210,7 @@ def test_options_that_make_no_sense(csv_section: dict[str, Any], message: str) -
 def test_the_configurations_of_the_page_are_read() -> None:
     page = (FOLDER / "inputs.md").read_text(encoding="utf-8")
     blocks = [block.partition("```")[0] for block in page.split("```yaml\n")[1:]]
-    assert [len(parse_config(yaml.safe_load(block)).sources) for block in blocks] == [2, 3, 3, 2]
+    assert [len(parse_config(yaml.safe_load(block)).sources) for block in blocks] == [3, 1, 3, 3, 2]
 
 
 @pytest.mark.parametrize(("hidden", "rows"), [(False, 5), (True, 15)])

@@ -22,6 +22,7 @@ from resources.kernels.kernel_cache import KernelCache
 from resources.stage.declaration import Stage
 from tests.build.small import drive, opened, prose, write_config, write_raw, write_small
 from tests.build.test_datasets import CHANGES, DATASETS, write_own
+from tests.classifiers.test_stages import write as write_learned
 from tests.contamination.planted import FACTS, write_items
 from tests.export.test_every_format import FORMATS
 from tests.export.test_every_format import dataset as exported_dataset
@@ -102,6 +103,8 @@ def test_stages_call_what_they_name(tmp_path: Path, kernels: dict[str, Any]) -> 
     for changes in DEDUPLICATIONS:
         write_config(tmp_path, changes)
         reached |= built(kernels, tmp_path, "+components")
+    write_learned(tmp_path / "learned")
+    reached |= built(kernels, tmp_path / "learned", "+quality_attributes")
     reached |= called(kernels, partial(first_fit, np.array([0, 3, 1]), open_packs=8))  # `corpus packing` calls it.
     ahead = {name for name, kernel in kernels.items() if hasattr(kernel, "ahead")}
     of_taggers_alone = {name for name in ahead - reached if ".attributes.kernels." in name}
@@ -114,8 +117,20 @@ class StandIn:
     def predict(self, line: str, k: int) -> tuple[list[str], list[float]]:
         return ["__label__en"], [0.5]
 
-    def encode(self, string: str, add_special_tokens: bool = True) -> Any:
-        return SimpleNamespace(ids=[1, 2], offsets=[(0, 1), (1, 2)])
+    head, middle = 300.0, 600.0
+
+    @property
+    def model(self) -> "StandIn":
+        return self
+
+    def mapped(self, label: str, string: str) -> str:
+        return label
+
+    def score(self, line: str) -> float:
+        return -float(len(line))
+
+    def encode(self, string: str, add_special_tokens: bool = True, out_type: type | None = None) -> Any:
+        return string.split() if out_type else SimpleNamespace(ids=[1, 2], offsets=[(0, 1), (1, 2)])
 
     def analyze(self, **_: Any) -> list[Any]:
         return []

@@ -14,9 +14,9 @@ from pydantic import (
     model_validator,
 )
 
+from corpus_assets.config.endpoint import Endpoint
 from corpus_assets.config.naming import FILE, TAGGER
 from corpus_assets.config.section import LocalPath, Name, Section
-from corpus_assets.config.selection.endpoint import Endpoint
 
 TAKEN = ("short_documents", "duplicates")
 _ALWAYS = ("lists", "model")
