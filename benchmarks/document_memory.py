@@ -62,7 +62,7 @@ def write_corpus(folder: Path, megabytes: int) -> Path:
     config = {
         "sources": [{"name": "texts", "location": "raw", "longest_row": "1 GiB"}],
         "storage": {"root": "corpus", "sync": False},
-        "engine": {"kind": "benchmarks.document_memory:open_measured", "memory": "1 GiB"},
+        "engine": {"kind": "benchmarks.document_memory:open_measured", "memory": "8 GiB"},
         "attributes": [
             {"name": tagger, "taggers": [tagger]} for tagger in ("gopher_v2", "c4_v2", "pii_regex_with_counts_fast_v2")
         ],

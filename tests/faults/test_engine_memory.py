@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -73,37 +71,19 @@ def one_text(folder: Path) -> list[dict[str, Any]]:
     return written(folder, 1, [prose(200_000_000, 1), *(prose(2000, seed) for seed in range(50))])
 
 
-def one_cell(folder: Path) -> list[dict[str, Any]]:
-    """A parquet file with a text of 200 MB."""
-    (folder / "raw").mkdir()
-    pq.write_table(pa.table({"text": [prose(200_000_000, 1), *map(str, range(50))]}), folder / "raw/cell.parquet")
-    return [{"name": "texts", "location": "raw"}]
-
-
-def tiny_texts(folder: Path) -> list[dict[str, Any]]:
-    """A million texts of some bytes in a file."""
-    return written(folder, 1, (f"text {number}" for number in range(1_000_000)))
-
-
-def many_files(folder: Path) -> list[dict[str, Any]]:
-    """Two thousand files of one text; `python -m benchmarks.driver` has ten thousand."""
-    return written(folder, 2000, (prose(2000, seed) for seed in range(2000)))
-
-
 def many_sources(folder: Path) -> list[dict[str, Any]]:
     """Three hundred sources."""
     written(folder, 300, (prose(2000, seed) for seed in range(300)))
     return [{"name": f"s{number}", "location": "raw", "glob": f"{number}.jsonl"} for number in range(300)]
 
 
-ONE_LONG = [one_text, one_cell]
-CORPORA = [sample, shared_data, long_texts, one_text, one_cell, tiny_texts, many_files, many_sources]
+CORPORA = [sample, shared_data, long_texts, one_text, many_sources]
 
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_all_processes_of_a_build_keep_within_engine_memory(corpus: Any, tmp_path: Path) -> None:
     tokenizer: dict[str, Any] = {"kind": "train", "vocabulary": 1000, "sample": "1 MiB"}
-    if corpus in ONE_LONG:  # A smaller sample may lack the long text; then there is an id for each byte.
+    if corpus is one_text:  # A smaller sample may lack the long text; then there is an id for each byte.
         tokenizer["sample"] = "1 GiB"
     config = {
         "sources": [source | {"on_bad_file": "skip"} for source in corpus(tmp_path)],
