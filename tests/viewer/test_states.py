@@ -28,7 +28,7 @@ from tests.viewer.states import STATES
 
 LINKS = re.compile(r'href="([^"#]+)')
 WIDTHS = (1600, 400)
-WRITES = {"build", "clean", "copy", "init", "sample", "import", "megatron-cache", "publish", "pull"}
+WRITES = {"build", "clean", "copy", "init", "sample", "import", "megatron-cache", "publish", "pull", "audit"}
 SERVES = {"view", "ui"}
 COMMANDS: dict[str, list[list[str]]] = {
     "plan": [[], ["--all"], ["--json"]],
@@ -37,6 +37,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "verify": [[], ["--deep"], ["--json"]],
     "show": [["normalized_documents", "books--one"], ["train_tokens", "chunk-0000", "--row", "1"], ["tokenizer"]],
     "packing": [["train"]],
+    "weights": [["train"], ["none"]],
+    "classifier": [["none"]],
     "trace": [["train", "0", "3"]],
     "why": [["books-one-0"]],
     "diff": [[".", "."]],

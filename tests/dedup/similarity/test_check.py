@@ -115,7 +115,7 @@ def test_near_one_no_sketch_says_that_a_pair_counts(threshold: float) -> None:
 
 def test_only_where_no_sketch_can_say_is_that_a_parameter() -> None:
     for threshold, verify, said in ((0.98, "two_sided", False), (1.0, "two_sided", True), (1.0, "exact", False)):
-        dedup = {"threshold": threshold, "verify": verify, "guard": {"resemblance": None}}
+        dedup = {"threshold": threshold, "verify": verify, "guard": {"resemblance": None, "action": "off"}}
         values = {"dedup": dedup, "minhash": {"sketch": 1024}, "sources": []}
         found = (SURE in hooks.derived_parameters(values) for hooks in (VerifiedHooks(), ComponentsHooks()))
         assert tuple(found) == (said, threshold == 1.0)
