@@ -33,7 +33,9 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/resources/engine/test_worker_memory.py tests/copying tests/faults/test_proxy.py \
   tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
   tests/resources/raw_places tests/raw/test_warc.py tests/docs/test_site.py \
-  tests/examples tests/sql tests/beginning/test_elsewhere.py
+  tests/examples tests/sql tests/beginning/test_elsewhere.py tests/attributes/test_files_elsewhere.py \
+  tests/attributes/test_language.py tests/attributes/test_perplexity.py tests/attributes/presets tests/filter/test_presets.py \
+  tests/raw/test_web_text.py tests/origins
 
 .PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist bench soak ui clean
 .DEFAULT_GOAL := help
