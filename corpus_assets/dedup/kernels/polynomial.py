@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.constants import MIX, MULTIPLIER
 from corpus_assets.dedup.kernels.windows import unit_end
 from resources.kernels.jit import ahead, helper, inlined, kernel
+from resources.kernels.vectors import RUN, not_ascii
 
 U64 = np.uint64
 Window = tuple[U64, U64, int, int]
@@ -24,6 +25,7 @@ _MIX = U64(MIX)
 _HALF = U64(32)
 _BYTE = U64(8)
 _ONE = U64(1)
+CHAINS = 4
 
 
 @inlined
@@ -71,17 +73,73 @@ def slide(text: NDArray[np.uint8], stop: int, by_word: int, window: Window, out:
     state, weight, start, end = window
     count = 0
     while end <= stop and count < out.size:
-        out[count] = state
-        count += 1
-        if end == stop:
-            end += 1
-        elif by_word or text[start] >= 0x80 or text[end] >= 0x80:
-            state, start, end = _advance(text, (state, weight, start, end), stop, by_word)
-        else:
-            state = state * _FACTOR + (U64(text[end]) - U64(text[start]) * weight)
-            start += 1
-            end += 1
+        if not by_word:
+            many = _ascii_windows(text, (start, end), min(stop - end, out.size - count))
+            if many:
+                state = _slide_ascii(text[start:], end - start, (state, weight), out[count : count + many])
+                count += many
+                start += many
+                end += many
+        # One by one, up to where it pays to look for ASCII again.
+        for _ in range(RUN):
+            if end > stop or count == out.size:
+                break
+            out[count] = state
+            count += 1
+            if end == stop:
+                end += 1
+            elif by_word or text[start] >= 0x80 or text[end] >= 0x80:
+                state, start, end = _advance(text, (state, weight, start, end), stop, by_word)
+            else:
+                state = state * _FACTOR + (U64(text[end]) - U64(text[start]) * weight)
+                start += 1
+                end += 1
     return count, (state, weight, start, end)
+
+
+@inlined
+def _ascii_windows(text: NDArray[np.uint8], span: tuple[int, int], most: int) -> int:
+    """Returns how many windows from this one on are ASCII, and so is the byte after the last; 0 if they are few.
+
+    A multiple of CHAINS, and at most `most`.
+    """
+    start, end = span
+    if most < RUN:
+        return 0
+    position = start
+    while position + RUN <= end + most and not not_ascii(text[position : position + RUN]):
+        position += RUN
+    return max(position - end, 0) // CHAINS * CHAINS
+
+
+@helper
+def _slide_ascii(text: NDArray[np.uint8], width: int, window: tuple[U64, U64], out: NDArray[U64]) -> U64:
+    """Writes the polynomials of the windows that begin at the first bytes of ASCII; returns that of the one after them.
+
+    Each follows from the one before, so as many chains of them as the processor multiplies at a time go side by side.
+    window: the first polynomial, and the weight.
+    """
+    first, weight = window
+    stretch = U64(out.size // CHAINS)
+    second, third, fourth = _of_window(text[stretch:], width), _of_window(text[2 * stretch :], width), _of_window(text[3 * stretch :], width)
+    gone_2, gone_3, gone_4 = text[stretch:], text[2 * stretch :], text[3 * stretch :]
+    come_1, come_2, come_3, come_4 = text[width:], gone_2[width:], gone_3[width:], gone_4[width:]
+    out_2, out_3, out_4 = out[stretch:], out[2 * stretch :], out[3 * stretch :]
+    for i in range(stretch):
+        out[i], out_2[i], out_3[i], out_4[i] = first, second, third, fourth
+        first = first * _FACTOR + (U64(come_1[i]) - U64(text[i]) * weight)
+        second = second * _FACTOR + (U64(come_2[i]) - U64(gone_2[i]) * weight)
+        third = third * _FACTOR + (U64(come_3[i]) - U64(gone_3[i]) * weight)
+        fourth = fourth * _FACTOR + (U64(come_4[i]) - U64(gone_4[i]) * weight)
+    return fourth
+
+
+@inlined
+def _of_window(text: NDArray[np.uint8], width: int) -> U64:
+    state = U64(0)
+    for i in range(width):
+        state = state * _FACTOR + U64(text[i])
+    return state
 
 
 @inlined
