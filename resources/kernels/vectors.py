@@ -41,7 +41,7 @@ def _of_run(write: Callable[[Any, Any, Any], Any]) -> Callable[[NDArray[np.uint8
 def _of_word(write: Callable[[Any, Any], Any]) -> Callable[[np.uint64], np.uint64]:
     """Returns an operation on a word. write: writes it, given LLVM's builder and the word."""
 
-    def operated(_: Any, word: Any) -> Any:
+    def operated(_: Any, __: Any) -> Any:
         from numba import types
 
         def written(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

@@ -20,8 +20,17 @@ CROWDED = st.text(
     )
 )
 
+RUNS = st.lists(
+    st.one_of(
+        st.text(st.sampled_from(" \t\n-.,'aZ09\x00\x1c\x7f"), min_size=60, max_size=140),
+        st.sampled_from([" " * 130, "." * 70, "a" * 64, "\u00e9", "\u2003", "\u0130"]),
+    ),
+    max_size=5,
+).map("".join)
+"""Texts with runs of ASCII, at which kernels look 64 bytes at a time."""
 
-@given(st.one_of(st.text(), CROWDED))
+
+@given(st.one_of(st.text(), CROWDED, RUNS))
 def test_lengths_are_those_of_the_definition(text: str) -> None:
     assert counted(text.encode()) == cleaned_length(text)
 

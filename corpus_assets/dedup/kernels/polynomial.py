@@ -91,7 +91,7 @@ def slide(text: NDArray[np.uint8], stop: int, by_word: int, window: Window, out:
             elif by_word or text[start] >= 0x80 or text[end] >= 0x80:
                 state, start, end = _advance(text, (state, weight, start, end), stop, by_word)
             else:
-                state = state * _FACTOR + (U64(text[end]) - U64(text[start]) * weight)
+                state = _next(text, state, weight, (U64(start), U64(end)))
                 start += 1
                 end += 1
     return count, (state, weight, start, end)
@@ -119,19 +119,26 @@ def _slide_ascii(text: NDArray[np.uint8], width: int, window: tuple[U64, U64], o
     Each follows from the one before, so as many chains of them as the processor multiplies at a time go side by side.
     window: the first polynomial, and the weight.
     """
-    first, weight = window
-    stretch = U64(out.size // CHAINS)
-    second, third, fourth = _of_window(text[stretch:], width), _of_window(text[2 * stretch :], width), _of_window(text[3 * stretch :], width)
-    gone_2, gone_3, gone_4 = text[stretch:], text[2 * stretch :], text[3 * stretch :]
-    come_1, come_2, come_3, come_4 = text[width:], gone_2[width:], gone_3[width:], gone_4[width:]
-    out_2, out_3, out_4 = out[stretch:], out[2 * stretch :], out[3 * stretch :]
+    state, weight = window
+    stretch, end = U64(out.size // CHAINS), U64(width)
+    second, third, fourth = text[stretch:], text[2 * stretch :], text[3 * stretch :]
+    states = state, _of_window(second, width), _of_window(third, width), _of_window(fourth, width)
     for i in range(stretch):
-        out[i], out_2[i], out_3[i], out_4[i] = first, second, third, fourth
-        first = first * _FACTOR + (U64(come_1[i]) - U64(text[i]) * weight)
-        second = second * _FACTOR + (U64(come_2[i]) - U64(gone_2[i]) * weight)
-        third = third * _FACTOR + (U64(come_3[i]) - U64(gone_3[i]) * weight)
-        fourth = fourth * _FACTOR + (U64(come_4[i]) - U64(gone_4[i]) * weight)
-    return fourth
+        out[i], out[i + stretch], out[i + 2 * stretch], out[i + 3 * stretch] = states
+        states = (
+            _next(text, states[0], weight, (i, i + end)),
+            _next(second, states[1], weight, (i, i + end)),
+            _next(third, states[2], weight, (i, i + end)),
+            _next(fourth, states[3], weight, (i, i + end)),
+        )
+    return states[3]
+
+
+@inlined
+def _next(text: NDArray[np.uint8], state: U64, weight: U64, places: tuple[U64, U64]) -> U64:
+    """Returns the polynomial after the first byte of a window has gone and the one at its end has come."""
+    gone, come = places
+    return state * _FACTOR + (U64(text[come]) - U64(text[gone]) * weight)
 
 
 @inlined
