@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from resources.errors import LedgerError
 from resources.formats.file_format import FileFormat, Open
-from resources.formats.jsonl.long_lines import lines_of, whole_lines
+from resources.formats.jsonl.long_lines import all_lines
 from resources.formats.writers import Writer, Written
 
 SUFFIX = ".jsonl.zst"
@@ -122,15 +122,12 @@ def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
     """
     digest = xxhash.xxh3_128()
     rows = 0
-
-    def take(block: bytes) -> None:
-        nonlocal rows
-        digest.update(block)
-        rows += block.count(b"\n")
-
     try:
-        with _opened(frames, segment) as stream:
-            yield from lines_of(whole_lines(stream), take)
+        with _opened(frames, segment) as lines:
+            for line in all_lines(lines):
+                digest.update(line)
+                rows += 1
+                yield line
     except zstandard.ZstdError as error:
         raise _damage(str(error)) from None
     _require(segment, rows, digest.hexdigest())

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from itertools import chain
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.documents import decode_document
+from resources.processes.long_documents import wait_for_turn
 
 BLOCK_BYTES = 1 << 18
 """Bytes of texts that are worth a call, and stay in the processor's cache from one to the next."""
@@ -53,6 +54,22 @@ def batches(texts: Iterable[str], most: int) -> Iterator[Texts]:
             held, size = [], 0
     if held:
         yield joined(held)
+
+
+def whole_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yields the rest of a stream in blocks of whole lines; a block is longer than usual if a line is."""
+    held = BytesIO()  # A long line grows in place, and is given away without a copy.
+    while read := stream.read(BLOCK_BYTES):
+        end = read.rfind(b"\n") + 1
+        if end:
+            held.write(read[:end])
+            block = [held.getvalue()]
+            held = BytesIO()
+            yield block.pop()
+        held.write(read[end:])
+        wait_for_turn(held.tell())
+    if rest := held.getvalue():
+        yield rest
 
 
 def document_texts(block: bytes) -> Texts:

@@ -13,10 +13,10 @@ from resources.formats.arrays import HEADER_BYTES, chosen_rows, read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
 from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
-from resources.formats.jsonl.long_lines import lines_of, whole_lines
+from resources.formats.jsonl.long_lines import all_lines
 from resources.formats.jsonl.members import TABLE, Member, table_path
 from resources.formats.segments import Segment, segment_lines
-from resources.formats.texts import Texts, document_texts
+from resources.formats.texts import Texts, document_texts, whole_lines
 from resources.ledger.ledger import FileRecord, Record, partition_name
 from resources.shards.listing import Shard
 from resources.stage.soundness import SMALL, CheckedFiles
@@ -147,7 +147,7 @@ class Partition:
         """Yields the lines of a gzip file, newline included; they are checked at their end."""
         file = self.file(suffix)
         with self._files.open(file) as raw, open_gzip(raw) as lines:
-            yield from lines_of(self._files.blocks_of_lines(file, whole_lines(lines)))
+            yield from self._files.lines(file, all_lines(lines))
 
     def members(
         self, chosen: NDArray[np.bool_], suffix: str = ".jsonl.gz"
@@ -188,7 +188,7 @@ class Partition:
         """Yields the texts of documents in row order, in blocks of whole rows."""
         file = self.file(".jsonl.gz")
         with self._files.open(file) as raw, open_gzip(raw) as lines:
-            yield from map(document_texts, self._files.blocks_of_lines(file, whole_lines(lines)))
+            yield from map(document_texts, self._files.lines(file, whole_lines(lines)))
 
     def documents(self) -> Iterator[Document]:
         """Yields documents in row order."""

@@ -156,19 +156,19 @@ class CheckedFiles:
             return self._storage.identity, file.path, file.bytes, "", file.digest
         return self._version(file)
 
-    def blocks_of_lines(self, file: FileRecord, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yields the lines of a file in blocks, and compares them at their end with its digest over them."""
+    def lines(self, file: FileRecord, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Yields the lines of a file, or blocks of them, and compares them at their end with its digest over them."""
         self._begun[file.path] = file
         digest = xxhash.xxh3_128()
         long: list[bytes] = []
         try:
-            for block in blocks:
-                digest.update(block)
-                if len(block) < PIECE_BYTES:
-                    yield block
+            for line in lines:
+                digest.update(line)
+                if len(line) < PIECE_BYTES:
+                    yield line
                     continue
-                long.append(block)
-                del block
+                long.append(line)
+                del line
                 yield long.pop()  # While the reader works on it, nothing here holds it.
         except _OF_CONTENT as error:
             raise self.damaged(file, str(error)) from None

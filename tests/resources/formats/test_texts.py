@@ -10,10 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from resources.formats.documents import Document, decode_document, encode_document
-from resources.formats.jsonl.long_lines import whole_lines
 from resources.formats.kernels.json_text import document_texts as compiled_texts
 from resources.formats.kernels.utf8 import is_utf8
-from resources.formats.texts import BLOCK_BYTES, Texts, batches, document_texts, joined
+from resources.formats.texts import BLOCK_BYTES, Texts, batches, document_texts, joined, whole_lines
 
 EDGES = bytes.fromhex("00 41 7f 80 8f 90 9f a0 bf c0 c1 c2 df e0 e1 ed ee ef f0 f1 f4 f5 ff")
 TEXT = st.text(
