@@ -17,15 +17,10 @@ WORKER_ENVIRONMENT = {
     "RAYON_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
     "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": str(16 << 20),
-    "MALLOC_TRIM_THRESHOLD_": str(16 << 20),
-    "MALLOC_TOP_PAD_": str(1 << 20),
 }
 """Environment of every worker, set before a library is loaded: one thread each, as there is a worker per core.
 
-One thread needs only one arena of the C library's allocator, and one arena returns more freed memory than several. It
-keeps a few MB for the blocks that come and go while a file is read and written: the system clears the pages of each
-block that it gives.
+One thread needs only one arena of the C library's allocator, and one arena returns more freed memory than several.
 """
 
 PRELOADED = [
