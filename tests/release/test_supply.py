@@ -1,4 +1,4 @@
-"""What is released can be made again, and what it installs may be used: two builds are equal, and licences are known."""
+"""What is released can be made again, and what it installs may be used: builds are equal, licences are known."""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution
