@@ -1,6 +1,7 @@
 """What is released can be made again, and what it installs may be used: builds are equal, licences are known."""
 
 import re
+from email import message_from_string
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -43,13 +44,14 @@ def installed_for_users() -> set[str]:
 def licence_of(name: str) -> str:
     """What a package says of its licence: the expression, classifiers and the field, else its files."""
     made = distribution(name)
-    said = [made.metadata.get("License-Expression", ""), *made.metadata.get_all("Classifier", [])]
+    stated = message_from_string(made.read_text("METADATA") or "")
+    said = [stated.get("License-Expression", ""), *stated.get_all("Classifier", [])]
     said = [line for line in said if not line.startswith(("Programming", "Topic", "Operating", "Framework"))]
-    said = [line for line in [*said, made.metadata.get("License", "")[:LONGEST]] if line]
+    said = [line for line in [*said, stated.get("License", "")[:LONGEST]] if line]
     if any(FREE.search(line) or BOUND.search(line) for line in said):
         return "\n".join(said)
     files = [file for file in made.files or [] if re.search(r"licen[cs]e|copying", file.name, re.I)]
-    return "\n".join([*said, *(file.read_text(encoding="utf-8")[:LONGEST] for file in files if file.locate().exists())])
+    return "\n".join([*said, *(file.read_text(encoding="utf-8")[:LONGEST] for file in files)])
 
 
 def test_every_package_that_users_install_has_a_free_licence() -> None:
