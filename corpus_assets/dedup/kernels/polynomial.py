@@ -135,7 +135,7 @@ def _slide_ascii(text: NDArray[np.uint8], width: int, window: tuple[U64, U64], o
 
 
 @inlined
-def _next(text: NDArray[np.uint8], state: U64, weight: U64, places: tuple[U64, U64]) -> U64:
+def _next(text: NDArray[np.uint8], state: U64, weight: U64, places: tuple[int | U64, int | U64]) -> U64:
     """Returns the polynomial after the first byte of a window has gone and the one at its end has come."""
     gone, come = places
     return state * _FACTOR + (U64(text[come]) - U64(text[gone]) * weight)

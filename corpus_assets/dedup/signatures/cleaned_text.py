@@ -28,8 +28,8 @@ def clean_batch(texts: Texts) -> Texts:
 
 def _cleaned(texts: Texts) -> tuple[Texts, NDArray[np.bool_]]:
     """Returns texts cleaned by the table, and which of them it cannot clean."""
-    from corpus_assets.dedup.kernels.cleaning import RUN
     from corpus_assets.dedup.kernels.cleaning import clean as fill
+    from resources.kernels.vectors import RUN
 
     cleaned = Texts(np.empty(len(texts.characters) + RUN, dtype=np.uint8), np.empty_like(texts.bounds))
     beyond = np.empty(len(texts.bounds) - 1, dtype=np.bool_)
