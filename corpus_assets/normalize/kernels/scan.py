@@ -5,13 +5,16 @@ from numpy.typing import NDArray
 
 from resources.formats.kernels.cleaned_runs import after_spaces, classify
 from resources.formats.kernels.utf8 import decoded
-from resources.kernels.jit import ahead, inlined, kernel, read_only
-from resources.kernels.vectors import RUN, count_bits, not_ascii, not_zero
+from resources.kernels.jit import ahead, helper, inlined, kernel, read_only
+from resources.kernels.vectors import RUN, count_bits, first_bit, not_ascii, not_zero
 
 DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
 """Bits of a code point in cleaning: it is kept, is whitespace, or becomes two; LOOK_UP: see `cleaned_length`."""
 
 UNSETTLED = 255
+
+_NEAR = 16
+"""Bytes of ASCII after which more are likely: in most scripts only spaces are."""
 
 U64 = np.uint64
 _ONE = U64(1)
@@ -90,6 +93,8 @@ def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArra
         first = position
         while position < text.size and text[position] < 0x80:
             position += 1
+            if position - first == _NEAR:
+                position = _past_runs(text, position)
         run = position - first
         class_ = np.uint8(0)
         if run == 0:
@@ -118,3 +123,14 @@ def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArra
         spans[found, 1] = index
         found += 1
     return found
+
+
+@helper
+def _past_runs(text: NDArray[np.uint8], position: int) -> int:
+    """Returns the first place from one on where a byte is not ASCII, or the end of the last whole run before it."""
+    while position + RUN <= text.size:
+        others = not_ascii(text[position : position + RUN])
+        if others:
+            return position + int(first_bit(others))
+        position += RUN
+    return position
