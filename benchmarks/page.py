@@ -363,6 +363,15 @@ and cost, for the sample corpus and for generated text.
 
 {generated}
 
+## One more source
+
+`python -m benchmarks.added_source`: a corpus without one of its sources is built, the source is estimated
+(`corpus estimate --add`), and built. Ratios of estimate to build: documents, those that are kept, partitions that are
+computed, and seconds of the whole command. `share` is that of the rows that the estimate read, `most off` the largest
+error of the time.
+
+{added_source}
+
 ## The time left
 
 `python -m benchmarks.forecast`: the time left that a build says, over the time that was left, when 10, 25, 50, 75 and

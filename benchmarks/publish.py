@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    added_source,
     attribute_files,
     chat,
     cluster,
@@ -193,6 +194,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "worker_memory": lambda quick: {"worker_memory": table(worker_memory.figures(quick))},
     "document_memory": lambda quick: {"document_memory": table(document_memory.figures(quick))},
     "estimate": _estimate,
+    "added_source": lambda quick: {"added_source": table(added_source.measure(quick))},
     "forecast": lambda quick: {"forecast": forecast.section(forecast.measure(quick))},
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},
