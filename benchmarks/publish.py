@@ -45,6 +45,7 @@ from benchmarks import (
     plan,
     raw_places,
     real,
+    semantic,
     sensor,
     small_datasets,
     stages,
@@ -156,6 +157,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
     "substrings": lambda quick: {"substrings": table(substrings.measure(quick))},
+    "semantic": lambda quick: {"semantic": table(semantic.measure(quick))},
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
     "contamination_quality": lambda quick: {
         "contamination_quality": contamination_quality.section(contamination_quality.measure(quick))
