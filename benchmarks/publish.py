@@ -22,6 +22,7 @@ from benchmarks import (
     contamination,
     contamination_quality,
     dedup_check,
+    dedup_labelled,
     dedup_peers,
     dedup_quality,
     dedupers,
@@ -200,6 +201,9 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "forecast": lambda quick: {"forecast": forecast.section(forecast.measure(quick))},
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},
+    "dedup_labelled": lambda quick: {
+        "labelled": dedup_labelled.section(_apart("dedup_labelled", *(["--quick"] if quick else [])))
+    },
     "dedup_peers": lambda quick: {
         "beside": dedup_peers.section(_apart("dedup_peers", *(["--quick"] if quick else [])))
     },
