@@ -13,7 +13,7 @@ from corpus_assets.attributes.semantic.centers import centers
 from corpus_assets.attributes.semantic.marks import marks
 from corpus_assets.attributes.semantic.members import RANGES, members
 from corpus_assets.attributes.semantic.models import embedder, model_version
-from corpus_assets.attributes.semantic.vectors import DIMENSIONS, MODEL, place_of, vectors
+from corpus_assets.attributes.semantic.vectors import MODEL, place_of, vectors
 from corpus_assets.config.selection.kinds.semantic import Semantic, is_function
 from corpus_assets.dedup.shared import ORDER
 from resources.documents.looked_for import missing
@@ -221,7 +221,7 @@ class VectorsHooks(SemanticHooks):
                 paths = (printable(shard.path) for shard in shards)
                 yield missing(f"dedupers.{rule.name}.glob {glob!r}", len(shards), "files", paths, verb="matches")
         unknown = sum(_left_out(one).get("unknown", 0) for one in partitions)
-        known = sum(one.counters(DIMENSIONS)[DIMENSIONS] > 0 for one in partitions)
+        known = sum(one.record.statistics["rows_out"] for one in partitions)
         if unknown and not known:
             yield f"dedupers.{rule.name}: none of {unknown:,} documents has a token that the model knows"
 

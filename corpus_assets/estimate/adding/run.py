@@ -38,6 +38,9 @@ _SMALL: Final = 500_000
 _LARGEST_SMALL: Final = 0.125
 """Raw bytes that the first samples stand for, and the share of the rows that they have at most."""
 
+_LEAST: Final = 4_000_000
+"""Raw bytes that the larger one stands for at least, however long that takes."""
+
 _DUPLICATE: Final = "duplicate"
 
 
@@ -163,7 +166,7 @@ class _Samples:
         self.small, _ = self._build(share, "another one, for what does not grow")
         rate = sum(one.seconds for one in self.small.stages.values()) / share
         left = until - time.monotonic() - self.small.wall
-        large = min(1.0, max(4 * share, share + 0.8 * left / max(rate, 1e-9)))
+        large = min(1.0, max(4 * share, _LEAST / self.read, share + 0.8 * left / max(rate, 1e-9)))
         self.large, self.largest = self._build(large, "a larger one, for its documents and copies")
 
     def _build(self, share: float, what: str) -> tuple[Measured, Part]:

@@ -19,7 +19,7 @@ from resources.stage.declaration import Input, Partitioning, Reads, Stage
 
 _DUPLICATES: Final = "duplicates"
 _BEFORE: Final = frozenset(stage.name for stage in DEDUP)
-_BY_CONTENT: Final = ("components", "_seen")
+_BY_CONTENT: Final = ("components", "_seen", "_alike")
 """Ends of names of assets that give a shard something new only if the source has copies of its documents."""
 
 _OLD_ONES_STAY: Final = ("source", "first")

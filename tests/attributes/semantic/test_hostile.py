@@ -1,5 +1,6 @@
 """Models and texts that nobody wants: a sentence that says what is wrong, or the plain result."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def test_a_text_of_a_million_words_is_compared_whole(folder: Path) -> None:
 
 OWN = {
     "nan": "numpy.full((len(texts), 3), numpy.nan)",
-    "one_nan": "[[1.0, 2.0] if 'bad' not in text else [float('nan'), 1.0] for text in texts]",
+    "one_nan": "[[1.0, 2.0] if 'Bad!' not in text else [float('nan'), 1.0] for text in texts]",
     "flat": "numpy.zeros(len(texts))",
     "few": "numpy.zeros((1, 3)) if len(texts) > 1 else numpy.zeros((2, 3))",
     "words": "[['a', 'b']] * len(texts)",
@@ -101,9 +102,7 @@ def own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_what_a_function_of_the_users_own_gives_is_checked(folder: Path, own: Path, function: str, words: str) -> None:
-    import re
-
-    write(folder, ["fine", "fine too", "bad"])
+    write(folder, ["fine", "fine too", "Bad!"])
     said = failure(folder, {**ENTRY, "model": f"{own}:{function}"})
     assert re.search(words, said), said
 
