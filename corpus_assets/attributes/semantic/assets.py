@@ -10,9 +10,10 @@ from typing_extensions import override
 from corpus_assets import dataset_names as names
 from corpus_assets.attributes.semantic.alike import KEEP, alike
 from corpus_assets.attributes.semantic.centers import centers
+from corpus_assets.attributes.semantic.embedding import embedder
 from corpus_assets.attributes.semantic.marks import marks
 from corpus_assets.attributes.semantic.members import RANGES, members
-from corpus_assets.attributes.semantic.models import embedder, model_version
+from corpus_assets.attributes.semantic.models import model_version
 from corpus_assets.attributes.semantic.vectors import MODEL, place_of, vectors
 from corpus_assets.config.selection.kinds.semantic import Semantic, is_function
 from corpus_assets.dedup.shared import ORDER

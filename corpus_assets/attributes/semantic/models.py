@@ -1,21 +1,17 @@
 """Models: static embeddings in a folder or in a wheel, or a function of the user's own."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.loading import once
-from corpus_assets.attributes.semantic.integers import MOST_DIMENSIONS, in_whole_numbers
 from corpus_assets.attributes.wheels import wheel_version
 from corpus_assets.config.selection.kinds.semantic import IN_WHEEL, is_function
-from resources.errors import ConfigError, CorpusError
-from resources.outside_files import outside_digest, require_digest
+from resources.errors import ConfigError
+from resources.outside_files import OutsideFile, outside_digest
 from resources.user.modules import module_digest
 
 EXTRA: Final = "semantic"
@@ -42,11 +38,10 @@ def files_of(model: str, key: str) -> ModelFiles:
     if model == IN_WHEEL:
         wheel_version(IN_WHEEL, EXTRA, key)
         spec = find_spec(IN_WHEEL)
-        folder = Path(next(iter((spec and spec.submodule_search_locations) or ["."])))
-        return ModelFiles(*(str(folder / name) for name in _OF_WHEEL))
-    folder = Path(model)
+        folder = next(iter((spec and spec.submodule_search_locations) or ["."]))
+        return ModelFiles(*(f"{folder}/{name}" for name in _OF_WHEEL))
     try:
-        names = sorted(path.name for path in folder.iterdir())
+        names = OutsideFile(model).names()
     except OSError as error:
         raise ConfigError(f"{key}: {model!r} cannot be read: {error.strerror}; valid: {_VALID}") from None
     tensors = [name for name in names if name.endswith(".safetensors")]
@@ -56,7 +51,7 @@ def files_of(model: str, key: str) -> ModelFiles:
     if len(tensors) != 1 or len(tokenizers) != 1:
         there = ", ".join(names[:10]) or "nothing"
         raise ConfigError(f"{key}: {model!r} holds {there}; valid: one *.safetensors and one tokenizer.json")
-    return ModelFiles(str(folder / tensors[0]), str(folder / tokenizers[0]))
+    return ModelFiles(f"{model}/{tensors[0]}", f"{model}/{tokenizers[0]}")
 
 
 _VALID: Final = f"a folder with *.safetensors and tokenizer.json, {IN_WHEEL}, or module:function of your own"
@@ -82,48 +77,3 @@ def own_function(model: str, key: str) -> Callable[[list[str]], Any]:
     if not callable(found):
         raise ConfigError(f"{key}: module {module!r} has no function {name!r}")
     return found  # type: ignore[no-any-return]
-
-
-def embedder(model: str, key: str, version: str) -> Embed:
-    """Returns the function that embeds texts, loaded once per worker. version: as `model_version` was in the plan."""
-    if is_function(model):
-        return _Own(model, own_function(model, key))
-    files = files_of(model, key)
-    require_digest(key, list(files), version)
-
-    def load() -> Embed:
-        from corpus_assets.attributes.semantic.static import Static
-
-        return Static.read(files, key)
-
-    return once(("semantic", version), load)
-
-
-@dataclass(frozen=True)
-class _Own:
-    """A function of the user's own: texts to rows of numbers, of as many dimensions each time."""
-
-    name: str
-    function: Callable[[list[str]], Any]
-
-    def __call__(self, texts: Sequence[str]) -> Sums:
-        try:
-            rows = np.asarray(self.function(list(texts)), dtype=np.float64)
-        except Exception as error:
-            raise CorpusError(f"{self.name}: {type(error).__name__}: {error}") from error
-        if rows.ndim != 2 or len(rows) != len(texts) or not 0 < rows.shape[1] <= MOST_DIMENSIONS:
-            raise CorpusError(
-                f"{self.name}: gave numbers of shape {rows.shape} for {len(texts)} texts; valid: a row for each, of 1 "
-                f"to {MOST_DIMENSIONS:,} dimensions"
-            )
-        if bad := np.flatnonzero(~np.isfinite(rows).all(axis=1)).tolist():
-            raise BadRowError(self.name, bad[0])
-        return in_whole_numbers(rows)
-
-
-class BadRowError(CorpusError):
-    """A function gave numbers that are not finite. place: of the text in its batch."""
-
-    def __init__(self, name: str, place: int) -> None:
-        super().__init__(f"{name}: gave numbers that are not finite (NaN or infinite)")
-        self.place = place

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from corpus_assets.attributes.semantic.embedding import BadRowError, embedder
 from corpus_assets.attributes.semantic.integers import units
-from corpus_assets.attributes.semantic.models import BATCH, BadRowError, Embed, Sums, embedder
+from corpus_assets.attributes.semantic.models import BATCH, Embed, Sums
 from corpus_assets.config.selection.kinds.semantic import Semantic
 from resources.errors import CorpusError
 from resources.formats.documents import Document

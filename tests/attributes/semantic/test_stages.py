@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from msgspec import UNSET
 
-from corpus_assets.attributes.semantic import alike, leaders, models, vectors
+from corpus_assets.attributes.semantic import alike, leaders, static, vectors
 from corpus_assets.card.steps import steps
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.report.model import decode
@@ -121,7 +121,7 @@ def test_neither_batches_nor_blocks_nor_memory_change_content(folder: Path, monk
     entry = {**ENTRY, "clusters": 3}
     before = contents(built(folder, entry)[0])
     for module, name, value in (
-        (models, "BATCH", 7),
+        (static, "BATCH", 7),
         (vectors, "BATCH", 7),
         (vectors, "_MOST_CHARACTERS", 300),
         (leaders, "BLOCK", 5),
