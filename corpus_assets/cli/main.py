@@ -164,9 +164,21 @@ def estimate(
 def verify(
     config: ConfigOption = None,
     as_json: JsonOption = False,
+    *,
     deep: Annotated[bool, typer.Option("--deep", help="Read every byte again and compare digests.")] = False,
     mend: Annotated[
         bool, typer.Option("--mend", help="Remove the records of bad partitions, so that the next build rebuilds them.")
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            help="Read content for so long (90s, 10m, 2h), beginning with what was read least lately, so that runs "
+            "in turn read all.",
+        ),
+    ] = None,
+    repair_plan: Annotated[
+        bool, typer.Option("--repair-plan", help="Say what a build would compute after --mend; change nothing.")
     ] = False,
     absent: Annotated[
         list[str] | None,
@@ -180,7 +192,7 @@ def verify(
         raise typer.Exit(prove(config, absent, as_json=as_json))
     from corpus_assets.cli.verify import run
 
-    raise typer.Exit(run(config, as_json=as_json, deep=deep, mend=mend))
+    raise typer.Exit(run(config, as_json=as_json, deep=deep, mend=mend, budget=budget, repair_plan=repair_plan))
 
 
 @app.command()
