@@ -87,6 +87,7 @@ def _labelled(folder: Path) -> Path:
 def _compared(folder: Path, name: str, seconds: float) -> dict[str, Any]:
     file = folder / "corpus.yaml"
     values = yaml.safe_load(file.read_text())
+    values.pop("card", None)  # It names sources.
     (left_out,) = [source for source in values["sources"] if source["name"] == name]
     others = [source for source in values["sources"] if source["name"] != name]
     file.write_text(yaml.safe_dump(values | {"sources": others}))

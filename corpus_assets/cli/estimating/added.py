@@ -44,6 +44,8 @@ def _as_json(found: Cost) -> dict[str, Any]:
         },
         "kept": round(found.kept),
         "seconds": round(found.seconds[0], 2),
+        "start_seconds": round(found.start, 2),
+        "seconds_beside_a_partition": round(found.beside, 5),
         "seconds_range": [round(one, 2) for one in found.seconds[1:]],
         "workers": found.workers,
         "stages": [{key: _number(value) for key, value in asdict(one).items()} for one in found.stages],

@@ -49,7 +49,8 @@ class Cost:
     """One more source. section: of corpus.yaml. files, raw: how many raw files it has, and their bytes.
 
     share: of its rows in the sample. among: share of its documents that are copies of each other. kept: documents that
-    are used. seconds: of wall time as expected, at least and at most. lasted: seconds that the estimate took.
+    are used. start: seconds before the first partition. beside: seconds of a partition in which no worker computes.
+    seconds: of wall time as expected, at least and at most. lasted: seconds that the estimate took.
     """
 
     section: Mapping[str, Any]
@@ -62,6 +63,8 @@ class Cost:
     among: Duplicates
     kept: float
     stages: Sequence[StageWork]
+    start: float
+    beside: float
     seconds: tuple[float, float, float]
     workers: int
     lasted: float
@@ -104,6 +107,7 @@ def run_added(
     work = Work(planner, added, more.engine.workers)
     stages = [found for stage in more.graph if (found := work.of(stage)) is not None]
     start = loaded + planned + max(0.0, made.cold.wall - made.small.wall)
+    beside = _beside(made.small)
     return Cost(
         section=section,
         files=len(shards),
@@ -115,7 +119,9 @@ def run_added(
         among=among,
         kept=added.documents * _kept_share(made.large, copies, among),
         stages=stages,
-        seconds=_wall(stages, made.small, start),
+        start=start,
+        beside=beside,
+        seconds=_wall(stages, beside, start),
         workers=more.engine.workers,
         lasted=time.monotonic() - started,
     )
@@ -197,10 +203,13 @@ def _kept_share(large: Measured, copies: Copies, among: Duplicates) -> float:
     return max(0.0, 1 - by_itself - among.expected) * (1 - copies.all / max(1, copies.looked_up))
 
 
-def _wall(stages: Sequence[StageWork], small: Measured, start: float) -> tuple[float, float, float]:
-    """Returns seconds of wall time: the work on all workers, the driver beside it, and the start."""
+def _beside(small: Measured) -> float:
     parts = max(1, sum(one.partitions for one in small.stages.values()))
-    beside = max(0.0, small.wall - sum(one.seconds for one in small.stages.values())) / parts
+    return max(0.0, small.wall - sum(one.seconds for one in small.stages.values())) / parts
+
+
+def _wall(stages: Sequence[StageWork], beside: float, start: float) -> tuple[float, float, float]:
+    """Returns seconds of wall time: the work on all workers, the driver beside it, and the start."""
     found = []
     for which in ("seconds", "least", "most"):
         work = sum(getattr(one, which) / one.at_once for one in stages)

@@ -22,6 +22,9 @@ _BEFORE: Final = frozenset(stage.name for stage in DEDUP)
 _BY_CONTENT: Final = ("components", "_seen", "_alike")
 """Ends of names of assets that give a shard something new only if the source has copies of its documents."""
 
+_SELDOM: Final = frozenset({"boilerplate_ngrams"})
+"""Assets of the whole corpus that mostly come out as before: a benchmark's n-grams that are in very many documents."""
+
 _OLD_ONES_STAY: Final = ("source", "first")
 """Rules of `dedup.keep` by which a document of a later source is never kept instead of an earlier one."""
 
@@ -89,8 +92,9 @@ class Work:
         decisions = self._planner.decisions(stage)
         new = [key for key in due if self._is_new(key)]
         open_ones = [key for key, one in decisions.items() if one.status is not Status.FRESH and not self._is_new(key)]
-        sure = [key for key in open_ones if due[key] >= 1]
-        perhaps = [key for key in open_ones if due[key] < 1]
+        certain = stage.name in _SELDOM
+        sure = [key for key in open_ones if certain or due[key] >= 1]
+        perhaps = [key for key in open_ones if not certain and due[key] < 1]
         likely = sum(due[key] for key in perhaps)
         seconds = {key: self._seconds(stage, key) for key in (*new, *open_ones)}
         least = sum(seconds[key] for key in (*new, *sure))
@@ -112,6 +116,8 @@ class Work:
         return self._chances[stage.name]
 
     def _chance(self, stage: Stage, key: str | None, status: Status) -> float:
+        if status is not Status.FRESH and stage.name in _SELDOM:
+            return 0.0
         if status is Status.WAITING:
             edges = (edge for edge in stage.inputs if edge.tracked)
             return max((self._through(edge, key) for edge in edges), default=0.0)
