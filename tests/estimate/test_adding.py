@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 
@@ -78,7 +77,8 @@ def test_documents_copies_and_partitions_are_those_of_the_build_that_follows(
     for stage in found.stages:
         if stage.asset != "report":
             count = len(built.of(stage.asset))
-            assert stage.new + stage.again <= count <= stage.new + stage.again + stage.perhaps, stage.asset
+            assert stage.new <= count <= stage.new + stage.again + stage.perhaps, stage.asset
+            assert not stage.new or count == stage.new + stage.again + round(stage.likely), stage.asset
             assert stage.new == sum(str(key).startswith("new--") for key in built.of(stage.asset)), stage.asset
     assert built.assets() <= {stage.asset for stage in found.stages}
     assert found.seconds[1] <= found.seconds[0] <= found.seconds[2]
@@ -166,7 +166,8 @@ def test_copies_are_those_of_a_plain_comparison(tmp_path: Path, verify: str) -> 
     assert drive(sample).failed == []
     found = copies_in(corpus, sample)
     assert (found.looked_up, found.equal, found.near) == (NEW + 4, 2, 2)
-    assert set(found.by_shard) >= {"books--one", "books--two"} or sum(map(sum, found.by_shard.values())) >= 4
-    assert sum(np.array(list(found.by_shard.values())).sum(axis=0)) >= 4
+    assert sum(near for _, near in found.by_shard.values()) >= 2
+    # The first text of `books` has a copy in `two`, which is removed there.
+    assert {shard for shard, (again, _) in found.by_shard.items() if again} == {"books--two"}
     same = copies_in(corpus, Corpus.open(whole / "corpus.yaml"))
     assert same.equal == same.looked_up

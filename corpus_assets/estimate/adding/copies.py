@@ -5,7 +5,7 @@ Digests, band keys and sketches of the sample are in memory; those of the corpus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.dedup.shared import DIGESTS
+from corpus_assets.dedup.shared import DIGESTS, stored_numbering
 from corpus_assets.dedup.signatures.bands import NO_KEY
 from corpus_assets.dedup.signatures.sketches import agreeing, as_words, least_agreement
 from resources.stage.partition import Partition
@@ -30,7 +30,7 @@ _MOST_ALIKE: Final = 8
 class Copies:
     """Documents of a sample that are looked up, and how many have an equal or a near copy in the corpus.
 
-    by_shard: by shard of the corpus, how many of them have an equal copy there, and how many a near one.
+    by_shard: by shard of the corpus, how many have a copy there that is removed already, and how many a near one.
     """
 
     looked_up: int = 0
@@ -65,17 +65,33 @@ def copies_in(corpus: Corpus, sample: Corpus) -> Copies:
     mine = _sample(sample)
     equal, near = np.zeros(len(mine.leading), np.bool_), np.zeros(len(mine.leading), np.bool_)
     by_shard = {}
+    removed = _removed(corpus)
     for keyed in _partitions(corpus, "band_keys"):
         key = str(keyed.key)
-        same = _equal(mine, keyed)
-        alike = _near(mine, keyed, corpus.partition("minhashes", key)) & ~same
-        equal |= same
-        near |= alike
-        if found := (int(mine.counts[same].sum()), int(mine.counts[alike].sum())):
-            by_shard[key] = found
+        same, alike = _equal(mine, keyed), _near(mine, keyed, corpus.partition("minhashes", key))
+        equal[same.T[0]] = near[alike.T[0]] = True
+        pairs = np.concatenate([same, alike])
+        again = np.unique(pairs[np.isin(pairs[:, 1], removed(key)), 0])
+        others = np.setdiff1d(alike[:, 0], same[:, 0])
+        by_shard[key] = int(mine.counts[again].sum()), int(mine.counts[others].sum())
     near &= ~equal
     total, copies, likely = (int(mine.counts[chosen].sum()) for chosen in (slice(None), equal, near))
     return Copies(total, copies, likely, {key: found for key, found in by_shard.items() if any(found)})
+
+
+def _removed(corpus: Corpus) -> Callable[[str], NDArray[np.int64]]:
+    """Returns a function that gives the rows of a shard that are removed already."""
+    clusters = corpus.partition("components", None)
+    if clusters is None:
+        return lambda _: np.empty(0, np.int64)
+    numbering, rows = stored_numbering(clusters), clusters.array("clusters.npy")
+
+    def removed(shard: str) -> NDArray[np.int64]:
+        found = numbering.block(rows, shard)
+        gone: NDArray[np.int64] = found[found[:, 0] != found[:, 1], 0].astype(np.int64)
+        return gone - numbering.first(shard)
+
+    return removed
 
 
 def _partitions(corpus: Corpus, asset: str) -> Iterator[Partition]:
@@ -111,16 +127,16 @@ def _leading(digests: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(digests[:, :8]).view(">u8").astype(np.uint64).reshape(-1)
 
 
-def _equal(mine: _Sample, keyed: Partition) -> NDArray[np.bool_]:
-    """Returns which texts of the sample a shard has."""
-    found = np.zeros(len(mine.leading), np.bool_)
+def _equal(mine: _Sample, keyed: Partition) -> NDArray[np.int64]:
+    """Returns pairs (n, 2) of a text of the sample and the row of a shard that has it."""
+    found = [_NO_PAIRS]
     table = keyed.array(DIGESTS)
-    for start in range(0, len(table) if len(found) else 0, _BLOCK):
-        theirs = np.array(table["digest"][start : start + _BLOCK])
-        places = _places(mine.leading, _leading(theirs))
-        same = (mine.digests[places] == theirs).all(axis=1)
-        found[places[same]] = True
-    return found
+    for start in range(0, len(table) if len(mine.leading) else 0, _BLOCK):
+        theirs = np.array(table[start : start + _BLOCK])
+        places = _places(mine.leading, _leading(theirs["digest"]))
+        same = (mine.digests[places] == theirs["digest"]).all(axis=1)
+        found.append(np.stack([places[same], theirs["row"][same]], axis=1).astype(np.int64))
+    return np.concatenate(found)
 
 
 def _places(ascending: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.intp]:
@@ -128,12 +144,12 @@ def _places(ascending: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArra
     return np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
 
 
-def _near(mine: _Sample, keyed: Partition, sketched: Partition | None) -> NDArray[np.bool_]:
-    """Returns which documents of the sample are candidates of a shard, and similar by their sketches."""
-    found = np.zeros(len(mine.leading), np.bool_)
+def _near(mine: _Sample, keyed: Partition, sketched: Partition | None) -> NDArray[np.int64]:
+    """Returns pairs (n, 2) of a document of the sample and the row of a shard that are similar by their sketches."""
+    found = [_NO_PAIRS]
     rows = keyed.array(_KEYS)
-    if not len(found) or not rows.shape[1]:
-        return found
+    if not len(mine.leading) or not rows.shape[1]:
+        return _NO_PAIRS
     assert sketched is not None
     sketches = sketched.array(_SKETCHES)
     for start in range(0, rows.shape[1], _BLOCK):
@@ -141,9 +157,9 @@ def _near(mine: _Sample, keyed: Partition, sketched: Partition | None) -> NDArra
         ours, theirs = np.unique(np.concatenate(pairs), axis=0).T
         if mine.sketches is not None and len(ours):
             agree = agreeing(mine.sketches[ours], 0, as_words(sketches[start + theirs]), np.arange(len(ours)))
-            ours = ours[agree >= mine.least]
-        found[ours] = True
-    return found
+            ours, theirs = ours[agree >= mine.least], theirs[agree >= mine.least]
+        found.append(np.stack([ours, start + theirs], axis=1))
+    return np.concatenate(found)
 
 
 def _candidates(mine: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> Iterator[NDArray[np.int64]]:
@@ -160,3 +176,4 @@ def _candidates(mine: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> Iterato
 
 
 _SIDES: Final[Sequence[Any]] = ("left", "right")
+_NO_PAIRS: Final = np.empty((0, 2), dtype=np.int64)

@@ -127,7 +127,7 @@ class Work:
         """Returns how likely an edge has something new for a partition."""
         found = self.chances(self._planner.graph[edge.asset])
         if edge.mapping is Reads.SAME and key in found:
-            of_flags = edge.asset == _DUPLICATES and edge.segment == FLAGS and 0 < found[key] < 1
+            of_flags = edge.asset == _DUPLICATES and edge.segment == FLAGS and key in self._touched and found[key]
             return self._touched[str(key)][1] if of_flags else found[key]
         changed = max(found.values(), default=0.0)
         if changed and edge.mapping is Reads.OWN_SEGMENT and edge.asset.endswith(_BY_CONTENT):
@@ -170,20 +170,21 @@ def _text(measured: Measured) -> float:
 
 
 def _touched(planner: Planner, added: Added) -> Mapping[str, tuple[float, float]]:
-    """Returns for every other shard how likely a document of it gets a copy, and how likely one of it goes.
+    """Returns for every other shard how likely what is said of its documents changes, and how likely one of it goes.
 
-    A copy that was not sampled may be in any shard, the likelier the larger the shard is.
+    The first: a cluster with a removed document of it grows, or one of it goes. A copy that was not sampled may be in
+    any shard, the likelier the larger the shard is.
     """
     copies, part = added.copies, max(added.part, 1e-9)
     shards = [shard for shard in planner.listing.shards if shard.source != added.name]
-    whole = max(1, sum(shard.bytes for shard in shards))
+    whole, removed = max(1, sum(shard.bytes for shard in shards)), sum(again for again, _ in copies.by_shard.values())
     more = (1 - part) / part
     stay = planner.settings.values["dedup"]["keep"][0] in _OLD_ONES_STAY
     found = {}
     for shard in shards:
-        equal, near = copies.by_shard.get(shard.key, (0, 0))
+        again, near = copies.by_shard.get(shard.key, (0, 0))
         share = shard.bytes / whole
-        touched = 1.0 if equal + near else -math.expm1(-copies.all * more * share)
+        grown = 1.0 if again else -math.expm1(-removed * more * share)
         goes = 0.0 if stay else -math.expm1(-(near / part + copies.near * more * share) / 2)
-        found[shard.key] = touched, min(touched, goes)
+        found[shard.key] = max(grown, goes), goes
     return found
