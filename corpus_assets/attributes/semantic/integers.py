@@ -57,6 +57,19 @@ def cosines(ones: Vectors, others: Vectors) -> NDArray[np.float64]:
     return found
 
 
+def most_similar(ones: Vectors, others: Vectors) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Returns for each of `ones` (n, d) the most similar of `others` (m, d), and the cosine (n,); m is not 0.
+
+    Of some that differ in the seventh digit any may be returned, the same one each time.
+    """
+    found = products(ones, others)
+    squares, of_others = norms(ones), norms(others)
+    near = found * (1 / np.sqrt(np.maximum(of_others, 1).astype(np.float64))).astype(np.float32)
+    places = near.argmax(axis=1)
+    lengths = np.sqrt((squares * of_others[places]).astype(np.float64))
+    return places, found[np.arange(len(ones)), places].astype(np.float64) / np.maximum(lengths, 1.0)
+
+
 def nearest(vectors: Vectors, centers: Vectors) -> NDArray[np.int64]:
     """Returns the number of the center nearest to each vector (n,); of equally near ones the first."""
     found = np.empty(len(vectors), dtype=np.int64)

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.attributes.semantic.integers import Vectors, cosines
+from corpus_assets.attributes.semantic.integers import Vectors, cosines, most_similar
 
 BLOCK: Final = 1 << 10
 _LEADERS: Final = 1 << 12
@@ -19,7 +19,7 @@ def leaders(take: Take, count: int, threshold: float) -> tuple[NDArray[np.int64]
 
     Documents are numbered in the order in which they are preferred, and `take` returns the vectors of some. A document
     is kept unless one before it is kept whose cosine is `threshold` or more; otherwise it goes for the most similar of
-    these, the first of equals. So whatever goes resembles a document that stays. A kept one has its own number.
+    these. So whatever goes resembles a document that stays. A kept one has its own number.
     """
     instead, scores = np.arange(count), np.zeros(count)
     kept: list[int] = []
@@ -46,12 +46,9 @@ def leaders(take: Take, count: int, threshold: float) -> tuple[NDArray[np.int64]
 def _among_kept(vectors: Vectors, take: Take, kept: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Returns the largest cosine of each vector with a kept document, and which one that is."""
     best, of = np.full(len(vectors), -2.0), np.full(len(vectors), -1, dtype=np.int64)
-    rows = np.arange(len(vectors))
     for start in range(0, len(kept), _LEADERS):
         some = kept[start : start + _LEADERS]
-        found = cosines(vectors, take(some))
-        places = found.argmax(axis=1)
-        largest = found[rows, places]
+        places, largest = most_similar(vectors, take(some))
         better = largest > best
         best[better], of[better] = largest[better], some[places[better]]
     return best, of
