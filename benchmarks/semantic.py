@@ -18,6 +18,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,9 @@ DOCUMENTS, QUICK_DOCUMENTS = 16_000, 1_500
 """So many that all are compared with each other."""
 
 THRESHOLD = 0.9
+SHORTEST = 40
+"""Characters of the shortest document."""
+
 REQUIREMENTS = ("semhash==0.5.0", "model2vec==0.10.0", "wordllama==0.4.0.post1", "safetensors", "numpy")
 ASSETS = ("vectors", "centers", "members", "alike", "attributes")
 SECONDS = 3600.0
@@ -56,9 +60,8 @@ def write(folder: Path, count: int, model: Path, **entry: Any) -> Path:
     """A corpus.yaml over so many documents. entry: further keys."""
     (folder / "raw").mkdir(parents=True)
     held = []
-    for number, row in enumerate(sample_sources.docstrings(installation())):
-        if number == count:
-            break
+    long_enough = (row for row in sample_sources.docstrings(installation()) if len(row.text) >= SHORTEST)
+    for number, row in enumerate(islice(long_enough, count)):
         held.append(json.dumps({"id": f"{number:06}", "text": row.text}) + "\n")
     for shard in range(_SHARDS):
         part = held[shard * len(held) // _SHARDS : (shard + 1) * len(held) // _SHARDS]
