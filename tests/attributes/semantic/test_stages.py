@@ -191,9 +191,9 @@ def test_the_report_and_the_papers_say_what_was_marked(folder: Path) -> None:
     assert sum(numbers.get("flagged", 0) for numbers in found.sources.values()) == len(marked(corpus))
     assert "Documents that mean the same" in report.content(PAGE).decode()
     assert any("mean the same" in step for step in steps(corpus.settings.values))
-    code, out, _ = run(folder, "plan", "--set", "dedupers.semantic.threshold=0.5", "--json")
+    code, out, _ = run(folder, "plan", "--set", "dedupers.0.threshold=0.5", "--json")
     planned = {one["asset"] for one in json.loads(out)["partitions"] if one["status"] != "fresh"}
-    assert code == 2
+    assert code == 3
     assert {"semantic_alike", "semantic_attributes"} <= planned
     assert "semantic_vectors" not in planned
 
