@@ -58,8 +58,8 @@ def _cases(top: Path, sizes: dict[str, int]) -> Iterator[tuple[str, Path, str]]:
             source = values["sources"][place]["name"]
             yield f"generated_{source}", folder, source
     if LABELLED.is_dir():
-        for given in SOURCES:
-            yield f"labelled_{given['name']}", _labelled(top / f"labelled-{given['name']}"), str(given["name"])
+        for name in ("versions", "code", "web"):
+            yield f"labelled_{name}", _labelled(top / f"labelled-{name}"), name
 
 
 def _demo(folder: Path, megabytes: int) -> Path:
