@@ -17,6 +17,9 @@ from corpus_assets.dedup.clusters.numbers import ClusterNumbers
 from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import WORST, Worst, losses
+from corpus_assets.dedup.containment.groups import Blocks, groups_with_contained, kept_pairs
+from corpus_assets.dedup.containment.numbers import contained_numbers, shares_of
+from corpus_assets.dedup.containment.shared import HELD
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Edges, Numbering, ShardMarks, removal_rows
 from corpus_assets.dedup.documents.places import Places
@@ -44,14 +47,17 @@ def components(task: Task) -> None:
     """Joins the pairs into clusters, chooses the kept document of each, and examines suspicious ones."""
     documents = task.inputs("normalized_documents")
     numbering = numbering_of(documents)
-    paired = [task.inputs("exact_duplicates"), task.inputs("verified_pairs")]
+    paired = [
+        task.inputs(name) for name in ("exact_duplicates", "verified_pairs", "contained_pairs") if task.reads(name)
+    ]
     require_numbering(numbering, [found for ranges in paired for found in ranges], ".shards.json")
-    sets = UnionFind(numbering.total)
-    for block in chain.from_iterable(map(_pairs, paired)):
-        sets.add(block)
-    settled = Settled(sets, task["dedup.keep"], _facts(task, numbering))
-    worst, gone = _guarded(task, numbering, settled, Pairs(*(partial(_pairs, found) for found in paired)))
-    removed = _write_clusters(task, numbering, settled)
+    settled, worst, gone, held = _settled(task, numbering)
+    for kept, size, members in settled.largest(WORST):
+        worst.add_unsuspected(kept, size, members)
+    removed = _write_clusters(task, numbering, settled, held)
+    if held is not None:
+        task.save_array(f"components/{HELD}", held)
+        task.count(**contained_numbers(numbering, held))
     eligible = numbering.by_source_of_shard(numbers_that_take_part(task, task.inputs("short_documents")))
     sources = losses(removed, eligible)
     report = worst.report(_describer(task, numbering, worst.documents()), sources)
@@ -66,6 +72,31 @@ def components(task: Task) -> None:
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
 
 
+def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDArray[np.void] | None]:
+    """Returns the clusters with their kept documents, the suspicious ones, and how many kept documents joined others.
+
+    Also the documents that go because the kept one holds them, if such are looked for.
+    """
+    keep = task["dedup.keep"], _facts(task, numbering)
+    equal, worst, gone = partial(_pairs, task.inputs("exact_duplicates")), Worst(), 0
+    alike: list[Blocks] = []
+    if task.reads("verified_pairs"):
+        similar = partial(_pairs, task.inputs("verified_pairs"))
+        sets = UnionFind(numbering.total)
+        for block in chain(equal(), similar()):
+            sets.add(block)
+        settled = Settled(sets, *keep)
+        worst, gone = _guarded(task, numbering, settled, Pairs(equal, similar))
+        if not task.reads("contained_pairs"):
+            return settled, worst, gone, None
+        alike = [similar, partial(kept_pairs, settled)]
+    contained = task.inputs("contained_pairs")
+    settled, held = groups_with_contained(
+        numbering, keep=keep, equal=equal, similar=alike, contained=contained, memory=task.memory, spill=task.scratch
+    )
+    return settled, worst, gone, held
+
+
 def _pairs(paired: Sequence[Partition]) -> Iterator[Edges]:
     """Yields the pairs of all ranges, in blocks."""
     return (block for found in paired for block in blocks_of(found.array(".npy")))
@@ -78,7 +109,7 @@ def _by_later(numbering: Numbering, exact: Sequence[Partition]) -> Edges:
 
 
 def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -> tuple[Worst, int]:
-    """Splits clusters as the guard decides; returns the worst ones, and the largest unsuspicious ones.
+    """Splits clusters as the guard decides; returns the suspicious ones.
 
     Also how many kept documents of split clusters joined another.
     """
@@ -93,8 +124,6 @@ def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -
         on_finding=worst.add,
         comparison=_comparison(task, numbering, sketches, sketched),
     )
-    for kept, size, members in settled.largest(WORST):
-        worst.add_unsuspected(kept, size, members)
     return worst, gone
 
 
@@ -154,8 +183,11 @@ def _facts(task: Task, numbering: Numbering) -> Facts:
     }
 
 
-def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Counter[str]:
-    """Writes every member of a cluster with the kept document and the size; returns removed documents by source."""
+def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: NDArray[np.void] | None) -> Counter[str]:
+    """Writes every member of a cluster with the kept document and the size; returns removed documents by source.
+
+    held: documents that go because the kept one holds them, if such were looked for.
+    """
     kept_documents = settled.kept_for_others()
     hashes, places = _write_ids(task, numbering, kept_documents), Places(kept_documents, numbering.total)
     removed: Counter[str] = Counter()
@@ -168,7 +200,8 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
             gone = members != kept
             numbers.add(members, kept, sizes)
             ids = hashes[places.of(kept[gone])]
-            marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids))
+            shares = () if held is None else (shares_of(members[gone], held),)
+            marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids, *shares))
             removed.update(numbering.by_source(members[gone]))
             rows, clusters = rows + len(members), clusters + int((~gone).sum())
             largest = max(largest, int(sizes.max(initial=0)))

@@ -135,6 +135,14 @@ class ComponentsHooks(OrderedHooks):
                 yield f"source {source}: {said}"
 
 
+class ContainedClustersHooks(ComponentsHooks):
+    """Hooks of clusters of documents that others hold: no similarity is looked at, and no guard needed."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return OrderedHooks().derived_parameters(settings)
+
+
 def _sketches_cannot_say(settings: Values) -> bool:
     return isinf(surely_above(settings["dedup"]["threshold"], settings["minhash"]["sketch"]))
 

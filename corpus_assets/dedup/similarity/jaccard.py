@@ -140,6 +140,14 @@ class ShingleSets:
             (self._slice(cleaned[0], place, slices), self._slice(cleaned[1], place, slices)) for place in range(slices)
         )
 
+    def slices(self, row: int) -> int:
+        """Returns in how many equal slices of hashes a row's set must be made to fit in memory."""
+        return max(-(-self._texts.size(row) * _WORKING_BYTES // self._working), 1)
+
+    def part(self, row: int, place: int, slices: int) -> Hashes:
+        """Returns one of several slices of a row's set, sorted; the whole set if there is one slice."""
+        return self.of(row) if slices == 1 else self._slice(self._texts.read(row), place, slices)
+
     def most(self, row: int) -> int:
         """Returns a number that the shingles of a row's set are not more than."""
         return self._texts.size(row)
