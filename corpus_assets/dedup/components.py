@@ -57,7 +57,8 @@ def components(task: Task) -> None:
     removed = _write_clusters(task, numbering, settled, held)
     if held is not None:
         task.save_array(f"components/{HELD}", held)
-        task.count(**contained_numbers(numbering, held))
+        copies = _by_later(numbering, task.inputs("exact_duplicates"))[:, 1]
+        task.count(**contained_numbers(numbering, held, copies, task.statistics["removed_near"]))
     eligible = numbering.by_source_of_shard(numbers_that_take_part(task, task.inputs("short_documents")))
     sources = losses(removed, eligible)
     report = worst.report(_describer(task, numbering, worst.documents()), sources)

@@ -44,6 +44,8 @@ def duplicates(built: Built, documents: str) -> Duplicates | None:
             pairs=pairs,
             pairs_left_out=left_out,
             exact=numbers.get(_EXACT),
+            contained=numbers.get("removed_contained"),
+            shares=numbers.get("contained_shares", {}),
             guard={name: numbers[name] for name in _GUARD if name in numbers},
             samples=_samples(components, built.get(documents, ())),
         )

@@ -1,5 +1,6 @@
 """Numbers of documents that went because another holds them, for people."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,22 @@ from corpus_assets.dedup.documents.numbering import Documents, Numbering
 _PER_CENT = UNITS // 100
 
 
-def contained_numbers(numbering: Numbering, held: NDArray[np.void]) -> dict[str, Any]:
+def contained_numbers(
+    numbering: Numbering, held: NDArray[np.void], copies: Documents, near: Mapping[str, int]
+) -> dict[str, Any]:
     """Returns numbers of rows of `held_rows` by the names under which they are recorded.
 
-    removed_contained: documents by source that went because the kept one holds them. contained_shares: all of them by
-    the share of their shingles that it holds, in whole per cent, rounded down.
+    removed_contained: documents by source that went because the kept one holds them, without `copies`, whose text an
+    earlier one has. contained_shares: all of these by the share of their shingles that it holds, in whole per cent,
+    rounded down. removed_near: the others of `near`, in which all are counted.
     """
+    held = held[~np.isin(held["document"], copies)]
     per_cent, counts = np.unique(held["share"] // _PER_CENT, return_counts=True)
+    contained = numbering.by_source(held["document"])
+    others = {source: count - contained.get(source, 0) for source, count in near.items()}
     return {
-        "removed_contained": numbering.by_source(held["document"]),
+        "removed_contained": contained,
+        "removed_near": {source: count for source, count in others.items() if count},
         "contained_shares": dict(zip(map(str, per_cent.tolist()), counts.tolist(), strict=True)),
     }
 

@@ -19,8 +19,8 @@ _SEEN = 4096
 def sample(texts: Texts, shingling: tuple[int, int], mask: U64, hashes: NDArray[U64], ends: NDArray[np.int64]) -> None:
     """Writes the hashes of the windows that have no bit of `mask` into `hashes`, and where each text's end: `ends`.
 
-    `shingling`: 1 for words or 0 for code points, and the width. `hashes` has room for a hash per byte. Most repetitions
-    are left out, so that a text which repeats itself fills no memory; others stay.
+    `shingling`: 1 for words or 0 for code points, and the width. `hashes` has room for a hash per byte. Most
+    repetitions are left out, so that a text which repeats itself fills no memory; others stay.
     """
     text, bounds = texts
     by_word, width = shingling

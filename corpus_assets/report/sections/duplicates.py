@@ -34,6 +34,9 @@ def duplicates(model: Model, audit: Result | None = None) -> Section:
         drawn.append(charts.columns("Clusters by their number of documents", dict(found.sizes)))
     elif found.sizes is None:
         section.blocks.append(Note(f"Sizes of clusters: {NOT_COUNTED}."))
+    if found.shares:
+        title = "Documents that stand in the one kept, by the share of their shingles that it has, in per cent"
+        drawn.append(charts.columns(title, dict(found.shares)))
     section.blocks += [Charts(drawn)] if drawn else []
     section.blocks.append(_matrix(found))
     section.blocks += _judged(audit) if audit else []
@@ -74,7 +77,7 @@ def _tiles(found: Duplicates) -> Tiles:
 
 def _sources(found: Duplicates) -> Table:
     shown, others = largest(found.sources.items(), lambda one: one[1]["removed"], MOST_ROWS)
-    exact = found.exact or {}
+    exact, contained = found.exact or {}, found.contained or {}
     rows = [
         [
             source,
@@ -82,12 +85,14 @@ def _sources(found: Duplicates) -> Table:
             loss["removed"],
             loss["removed"] / loss["documents"] if loss["documents"] else None,
             None if found.exact is None else exact.get(source, 0),
-            None if found.exact is None else loss["removed"] - exact.get(source, 0),
+            None if found.exact is None else loss["removed"] - exact.get(source, 0) - contained.get(source, 0),
+            *([] if found.contained is None else [contained.get(source, 0)]),
         ]
         for source, loss in shown
     ]
     columns = [("source", "text"), ("compared", "count"), ("left out", "count"), ("share left out", "share")]
     columns += [("same text", "count"), ("similar text", "count")]
+    columns += [] if found.contained is None else [("stands in the one kept", "count")]
     return Table("Near-duplicates by source", columns, rows, left_out=len(others))
 
 
