@@ -7,7 +7,7 @@ from corpus_assets.dedup.band_keys import band_keys
 from corpus_assets.dedup.candidate_pairs import candidate_pairs
 from corpus_assets.dedup.components import components
 from corpus_assets.dedup.containment.assets import STAGES as CONTAINMENT
-from corpus_assets.dedup.containment.shared import RULE
+from corpus_assets.dedup.containment.shared import HOLDING, RULE, SHINGLES
 from corpus_assets.dedup.duplicate_pairs import duplicate_pairs
 from corpus_assets.dedup.duplicates import duplicates
 from corpus_assets.dedup.exact_duplicates import exact_duplicates
@@ -226,4 +226,6 @@ def _with_contained(stage: Stage, *, similar: bool) -> Stage:
     edges = (edge for edge in stage.inputs if similar or edge.asset not in _OF_SIMILARITY)
     keys = (key for key in stage.parameters if similar or not key.startswith("dedup.guard."))
     hooks = stage.hooks if similar else ContainedClustersHooks()
-    return replace(stage, inputs=(*edges, every("contained_pairs")), parameters=(*keys, RULE), hooks=hooks)
+    return replace(
+        stage, inputs=(*edges, every("contained_pairs")), parameters=(*keys, RULE, HOLDING, *SHINGLES), hooks=hooks
+    )

@@ -10,7 +10,7 @@ COMPARE = (f"{KERNELS}.compare.agreeing",)
 EXACT = (f"{KERNELS}.cleaning.clean", f"{KERNELS}.polynomial.hash_windows", f"{KERNELS}.compare.common")
 AMONG = tuple(f"{KERNELS}.among.{name}" for name in ("near", "candidates", "hold"))
 SAMPLES = (DOCUMENT_TEXTS, f"{KERNELS}.cleaning.clean", f"{KERNELS}.samples.sample")
-HOLDING = (f"{KERNELS}.holding.keep",)
+HOLDING = (f"{KERNELS}.holding.keep", *EXACT)
 SIGNING = {
     "oph": (),
     "affine32": (f"{KERNELS}.lanes.hash_shingles", f"{KERNELS}.minhash.smallest_affine"),

@@ -19,7 +19,8 @@ from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import WORST, Worst, losses
 from corpus_assets.dedup.containment.groups import Blocks, groups_with_contained, kept_pairs
 from corpus_assets.dedup.containment.numbers import contained_numbers, shares_of
-from corpus_assets.dedup.containment.shared import HELD
+from corpus_assets.dedup.containment.rejoin import Holding
+from corpus_assets.dedup.containment.shared import HELD, HOLDING, shingling_of
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Edges, Numbering, ShardMarks, removal_rows
 from corpus_assets.dedup.documents.places import Places
@@ -93,9 +94,21 @@ def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDA
         alike = [similar, partial(kept_pairs, settled)]
     contained = task.inputs("contained_pairs")
     settled, held = groups_with_contained(
-        numbering, keep=keep, equal=equal, similar=alike, contained=contained, memory=task.memory, spill=task.scratch
+        numbering, keep=keep, equal=equal, similar=alike, contained=contained, holding=_holding(task, numbering)
     )
     return settled, worst, gone, held
+
+
+def _holding(task: Task, numbering: Numbering) -> Holding:
+    """Returns how documents are compared of which one may stand in the other."""
+    return Holding(
+        total=numbering.total,
+        texts=lambda bitmap: texts_of(task.inputs("normalized_documents"), numbering, bitmap),
+        scheme=shingling_of(task),
+        least=task[HOLDING],
+        memory=task.memory,
+        spill=task.scratch,
+    )
 
 
 def _pairs(paired: Sequence[Partition]) -> Iterator[Edges]:

@@ -9,11 +9,11 @@ from corpus_assets.config.selection.dedup import Rule
 from corpus_assets.dedup.clusters.keep import Facts
 from corpus_assets.dedup.clusters.resolve import Settled
 from corpus_assets.dedup.clusters.union_find import UnionFind
+from corpus_assets.dedup.containment.rejoin import Holding, rejoin
 from corpus_assets.dedup.containment.settle import Relations, settle
 from corpus_assets.dedup.containment.shared import PAIRS, SHARES
 from corpus_assets.dedup.documents.numbering import Edges, Numbering
 from corpus_assets.dedup.shared import blocks_of
-from resources.spill import Spill
 from resources.stage.partition import Partition
 
 Blocks = Callable[[], Iterator[Edges]]
@@ -26,8 +26,7 @@ def groups_with_contained(
     equal: Blocks,
     similar: Sequence[Blocks],
     contained: Sequence[Partition],
-    memory: int,
-    spill: Spill,
+    holding: Holding,
 ) -> tuple[Settled, NDArray[np.void]]:
     """Returns the groups, and the documents that went because the kept one holds them (`held_rows`).
 
@@ -43,7 +42,10 @@ def groups_with_contained(
     for edges in relations.joined():
         sets.add(edges)
     settled = Settled(sets, *keep)
-    return settled, settle(settled, relations, memory, spill)
+    decided = settle(settled, relations, holding.memory, holding.spill)
+    rejoin(decided, settled, relations, holding)
+    settled.move(decided.members, decided.kept, decided.sizes())
+    return settled, decided.held()
 
 
 def kept_pairs(settled: Settled) -> Iterator[Edges]:

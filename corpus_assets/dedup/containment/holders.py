@@ -6,13 +6,15 @@ larger than itself: a frame that all documents share gives no more pairs than a 
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.containment.samples import ASKED
 from resources.spill import Buckets, Spill
+
+I = TypeVar("I", np.uint64, np.int64)
 
 SEEN = 8
 """Larger documents that a document sees of those that have one of its shingles."""
@@ -88,7 +90,7 @@ class Holders:
         hashes, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
         largest = np.empty(0, self._buckets.dtype)
         for block in self._buckets.rows(number):
-            hashes, counts = _added(hashes, counts, block["hash"])
+            hashes, counts = counted(hashes, counts, block["hash"])
             largest = _first_of_each(np.concatenate([largest, block]), SEEN)
         common = hashes[counts > _COMMON]
         largest = largest[_within(common, largest["hash"])]
@@ -156,12 +158,10 @@ def _first_of_each(rows: NDArray[np.void], most: int) -> NDArray[np.void]:
     return rows[np.arange(len(rows)) - firsts < most]
 
 
-def _added(
-    hashes: NDArray[np.uint64], counts: NDArray[np.int64], more: NDArray[np.uint64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Returns the different hashes, ascending, and how often each came."""
+def counted(values: NDArray[I], counts: NDArray[np.int64], more: NDArray[I]) -> tuple[NDArray[I], NDArray[np.int64]]:
+    """Returns the different values, ascending, and how often each came: as counted before, and once for each more."""
     found, times = np.unique(more, return_counts=True)
-    every, places = np.unique(np.concatenate([hashes, found]), return_inverse=True)
+    every, places = np.unique(np.concatenate([values, found]), return_inverse=True)
     total = np.bincount(places, np.concatenate([counts, times]), len(every)).astype(np.int64)
     return every, total
 

@@ -21,7 +21,7 @@ from resources.spill import Buckets, Spill
 _PER_BUCKET = 1 << 14
 _MOST_BUCKETS = 1 << 12
 _COPY, _SIMILAR, _HELD = 0, 1, 2
-_NO_SHARE = 0
+NO_SHARE = 0
 
 
 @dataclass(frozen=True)
@@ -44,26 +44,41 @@ class Relations:
         yield from (edges for edges, _ in self.held())
 
 
-class _Decided(NamedTuple):
-    """Documents (n,), the one kept in the place of each, the size of its group, and the share that it holds, or 0."""
+class Decided(NamedTuple):
+    """Documents (n,), ascending, and the one kept in the place of each.
+
+    shares: which share of the document the kept one holds, in millionths; 0 if it does not go for that reason.
+    """
 
     members: Documents
     kept: Documents
-    sizes: NDArray[np.int64]
     shares: NDArray[np.uint32]
 
+    def places_of(self, documents: Documents) -> NDArray[np.int64]:
+        """Returns the place of each document among the members; all of them must be members."""
+        return np.searchsorted(self.members, documents)
 
-def settle(settled: Settled, relations: Relations, memory: int, spill: Spill) -> NDArray[np.void]:
-    """Moves every document of `settled` to the group of the one that is kept in its place.
+    def sizes(self) -> NDArray[np.int64]:
+        """Returns the number of documents in the group of each."""
+        _, groups, sizes = np.unique(self.kept, return_inverse=True, return_counts=True)
+        found: NDArray[np.int64] = sizes[groups]
+        return found
 
-    Returns the documents that went since the kept one holds them: `held_rows`, ascending. `settled` has the groups of
-    all pairs of `relations`.
-    """
+    def held(self) -> NDArray[np.void]:
+        """Returns the documents that go because the kept one holds them (`held_rows`), ascending."""
+        gone = np.flatnonzero(self.shares != NO_SHARE)
+        rows = np.empty(len(gone), held_rows(self.members.dtype))
+        rows["document"], rows["share"] = self.members[gone], self.shares[gone]
+        return rows
+
+
+def settle(settled: Settled, relations: Relations, memory: int, spill: Spill) -> Decided:
+    """Decides about every document of `settled`, which has the groups of all pairs of `relations`."""
     dtype = settled.roots.dtype
     kind = np.dtype([("pair", dtype, (2,)), ("kind", "u1"), ("share", "<u4")])
     count = min(max(len(settled.roots) // _PER_BUCKET, 1), _MOST_BUCKETS)
     wide = -(-max(len(settled.roots), 1) // count)
-    found = [_Decided(*(np.empty(0, kind) for kind in (dtype, dtype, np.int64, np.uint32)))]
+    found = [Decided(*(np.empty(0, kind) for kind in (dtype, dtype, np.uint32)))]
     with Buckets(count, kind, memory // 4, spill) as buckets:
         for rows in _rows(relations, kind):
             buckets.append(settled.cluster_of(rows["pair"][:, 0]) // wide, rows)
@@ -71,12 +86,9 @@ def settle(settled: Settled, relations: Relations, memory: int, spill: Spill) ->
             rows = np.concatenate([np.empty(0, kind), *buckets.rows(number)])
             if len(rows):
                 found.append(_decided(rows, settled))
-    members, kept, sizes, shares = (np.concatenate(columns) for columns in zip(*found, strict=True))
-    settled.move(members, kept, sizes)
-    gone = np.flatnonzero(shares != _NO_SHARE)
-    held = np.empty(len(gone), held_rows(dtype))
-    held["document"], held["share"] = members[gone], shares[gone]
-    return np.sort(held, order="document")
+    members, kept, shares = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    order = np.argsort(members)
+    return Decided(members[order], kept[order], shares[order])
 
 
 def held_rows(numbers: np.dtype[Any]) -> np.dtype[Any]:
@@ -99,7 +111,7 @@ def _row(edges: Edges, name: int, shares: NDArray[np.uint32], kind: np.dtype[Any
     return rows
 
 
-def _decided(rows: NDArray[np.void], settled: Settled) -> _Decided:
+def _decided(rows: NDArray[np.void], settled: Settled) -> Decided:
     """Decides about the documents of some groups, all of whose pairs are given."""
     from corpus_assets.dedup.kernels.holding import keep
 
@@ -117,11 +129,10 @@ def _decided(rows: NDArray[np.void], settled: Settled) -> _Decided:
     leaders = np.empty(len(texts), dtype=np.int64)
     keep(takes.starts, takes.taken, takes.strict, leaders)
     by_rank = np.argsort(ranks)
-    nodes, firsts = np.unique(node_of[by_rank], return_index=True)
+    _, firsts = np.unique(node_of[by_rank], return_index=True)
     kept = members[by_rank[firsts]][leaders[node_of]]
-    sizes = np.bincount(leaders[node_of], minlength=len(nodes))[leaders[node_of]]
     shares = takes.share(np.arange(len(texts)), leaders)[node_of]
-    return _Decided(members, kept, sizes, shares)
+    return Decided(members, kept, shares)
 
 
 class _Takes(NamedTuple):
@@ -163,4 +174,4 @@ class _Takes(NamedTuple):
         if not len(self.codes):
             return np.zeros(len(texts), dtype=np.uint32)
         places = np.minimum(np.searchsorted(self.codes, asked), len(self.codes) - 1)
-        return np.where(self.codes[places] == asked, self.shares[places], np.uint32(_NO_SHARE))
+        return np.where(self.codes[places] == asked, self.shares[places], np.uint32(NO_SHARE))

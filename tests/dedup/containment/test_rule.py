@@ -145,3 +145,15 @@ def test_any_number_of_workers_and_ranges_gives_the_same(tmp_path: Path, workers
     assert contents(opened(one)) == contents(opened(other))
     ranges = corpus(tmp_path / "ranges", documents, "either", dedup__ranges=3)
     assert kept_for(ranges) == kept_for(one)
+
+
+@pytest.mark.parametrize("keep", [["first"], ["longest"], ["newest", "first"]])
+def test_of_many_records_in_one_frame_that_hold_each_other_one_is_kept(tmp_path: Path, keep: list[str]) -> None:
+    frame = page("frame", 300).split()
+    documents = {
+        f"r{n}": " ".join([*frame[:150], f"{random.Random(n).random():.12f}", *frame[150:]]) for n in range(150)
+    }
+    found = shares({name: documents[name] for name in ("r0", "r1")}, CHARACTERS)
+    assert 0.95 <= min(found.values()) < 1
+    folder = corpus(tmp_path, documents, dedup__keep=keep, dedup__max_loss=1.0)
+    assert len(kept_for(folder)) == 149
