@@ -44,11 +44,16 @@ class Removed(NamedTuple):
 
     def at(self, places: NDArray[np.bool_] | NDArray[np.intp]) -> "Removed":
         """Returns some of them, by position or mask."""
-        return Removed(*(column[places] for column in self))
+        similarity, held = self.similarity[places], self.held[places]
+        return Removed(self.documents[places], self.kept[places], similarity, self.equal[places], held)
 
     def and_those(self, more: "Removed") -> "Removed":
         """Returns these and others after them."""
-        return Removed(*map(np.concatenate, zip(self, more, strict=True)))
+        documents, kept = (np.concatenate(both) for both in ((self.documents, more.documents), (self.kept, more.kept)))
+        similarity, held = (
+            np.concatenate(both) for both in ((self.similarity, more.similarity), (self.held, more.held))
+        )
+        return Removed(documents, kept, similarity, np.concatenate([self.equal, more.equal]), held)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.containment.samples import ASKED
 from resources.spill import Buckets, Spill
 
-I = TypeVar("I", np.uint64, np.int64)
+Whole = TypeVar("Whole", np.uint64, np.int64)
 
 SEEN = 8
 """Larger documents that a document sees of those that have one of its shingles."""
@@ -158,7 +158,9 @@ def _first_of_each(rows: NDArray[np.void], most: int) -> NDArray[np.void]:
     return rows[np.arange(len(rows)) - firsts < most]
 
 
-def counted(values: NDArray[I], counts: NDArray[np.int64], more: NDArray[I]) -> tuple[NDArray[I], NDArray[np.int64]]:
+def counted(
+    values: NDArray[Whole], counts: NDArray[np.int64], more: NDArray[Whole]
+) -> tuple[NDArray[Whole], NDArray[np.int64]]:
     """Returns the different values, ascending, and how often each came: as counted before, and once for each more."""
     found, times = np.unique(more, return_counts=True)
     every, places = np.unique(np.concatenate([values, found]), return_inverse=True)

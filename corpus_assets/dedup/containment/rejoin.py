@@ -49,7 +49,7 @@ def rejoin(decided: Decided, settled: Settled, relations: Relations, holding: Ho
             break
 
 
-def _proposed(decided: Decided, settled: Settled, relations: Relations) -> Edges:
+def _proposed(decided: Decided, settled: Settled, relations: Relations) -> NDArray[np.int64]:
     """Returns (kept document, that of a group which it may join), shape (n, 2): the best kept document first.
 
     Both are places among the members. A group is only joined to one whose kept document `dedup.keep` puts before.
@@ -75,7 +75,7 @@ def _proposed(decided: Decided, settled: Settled, relations: Relations) -> Edges
     return joins[np.arange(len(joins)) - _starts(joins[:, 0]) < _TRIED]
 
 
-def _joined(decided: Decided, joins: Edges, holding: Holding) -> int:
+def _joined(decided: Decided, joins: NDArray[np.int64], holding: Holding) -> int:
     """Joins, in place, the groups all of whose documents stand in the kept one of the other; returns their number."""
     kept = decided.places_of(decided.kept)
     order = np.argsort(kept, kind="stable")
