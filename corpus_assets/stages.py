@@ -107,7 +107,8 @@ def _corpus(
     yield from filters
     units, uses = dimensions_of(config.mix.units, entries), uses_of(config.mix, entries)
     mix = mix_stages(config.mix.leave_out, units, uses)
-    yield from after_filter((SHORT_DOCUMENTS, *dedup_stages(config.dedup.rule), *mix, *SPLIT), filters)
+    dedup = dedup_stages(config.dedup.rule, config.dedup.template_share)
+    yield from after_filter((SHORT_DOCUMENTS, *dedup, *mix, *SPLIT), filters)
 
 
 def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:

@@ -23,6 +23,7 @@ from corpus_assets.dedup.hooks import (
 )
 from corpus_assets.dedup.minhashes import minhashes
 from corpus_assets.dedup.shared import SCHEME
+from corpus_assets.dedup.templates.assets import without_templates
 from corpus_assets.dedup.verified_pairs import verified_pairs
 from resources.formats.attributes import FLAGS
 from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
@@ -209,8 +210,13 @@ _PAIRS_BY_SIMILARITY = {"duplicate_pairs", "candidate_pairs", "verified_pairs"}
 _OF_SIMILARITY = {*_PAIRS_BY_SIMILARITY, "minhashes"}
 
 
-def dedup_stages(rule: str) -> Iterator[Stage]:
-    """Yields the stages that `dedup.rule` asks for."""
+def dedup_stages(rule: str, template_share: float | None = None) -> Iterator[Stage]:
+    """Yields the stages that `dedup.rule` and `dedup.template_share` ask for."""
+    asked = _by_rule(rule)
+    return asked if template_share is None else without_templates(asked)
+
+
+def _by_rule(rule: str) -> Iterator[Stage]:
     for stage in STAGES:
         if rule == "contained" and stage.name in _PAIRS_BY_SIMILARITY:
             continue

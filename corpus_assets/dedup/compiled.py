@@ -10,6 +10,11 @@ COMPARE = (f"{KERNELS}.compare.agreeing",)
 EXACT = (f"{KERNELS}.cleaning.clean", f"{KERNELS}.polynomial.hash_windows", f"{KERNELS}.compare.common")
 AMONG = tuple(f"{KERNELS}.among.{name}" for name in ("near", "candidates", "hold"))
 SAMPLES = (DOCUMENT_TEXTS, f"{KERNELS}.cleaning.clean", f"{KERNELS}.samples.sample")
+TEMPLATES = (
+    DOCUMENT_TEXTS,
+    f"{KERNELS}.cleaning.clean",
+    *(f"{KERNELS}.template.{name}" for name in ("count_buckets", "of_buckets")),
+)
 HOLDING = (f"{KERNELS}.holding.keep", *EXACT)
 SIGNING = {
     "oph": (),

@@ -39,6 +39,7 @@ from corpus_assets.dedup.shared import (
 )
 from corpus_assets.dedup.signatures.scheme import Sketched
 from corpus_assets.dedup.similarity.check import surely_above
+from corpus_assets.dedup.templates.reading import templates_of
 from resources.formats.row_tables import TEXT
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -108,6 +109,7 @@ def _holding(task: Task, numbering: Numbering) -> Holding:
         least=task[HOLDING],
         memory=task.memory,
         spill=task.scratch,
+        template=templates_of(task, numbering),
     )
 
 
@@ -154,6 +156,7 @@ def _comparison(task: Task, numbering: Numbering, sketches: Column, sketched: Sk
         threshold=task[KEPT_THRESHOLD],
         memory=task.memory,
         spill=task.scratch,
+        template=templates_of(task, numbering),
     )
 
 

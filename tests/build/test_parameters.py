@@ -48,12 +48,6 @@ CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
         "dedup.guard.resemblance None -> 0.7, dedup.threshold 0.8 -> (unset)",
         {"components": WHOLE},
     ),
-    (
-        {"dedup.rule": "either"},
-        "dedup.contained (unset) -> 0.95, dedup.rule (unset) -> either, "
-        "minhash.unit (unset) -> char, minhash.width (unset) -> 5",
-        {"components": WHOLE},
-    ),
     ({"mix.seed": 9}, "mix.seed 0 -> 9", {"mixed_pass1": SHARDS, "mixed_pass2": CHUNKS}),
     ({"mix.order": "slimpajama"}, "mix.order keyed -> slimpajama", {"mixed_pass2": CHUNKS}),
     (

@@ -160,6 +160,13 @@ class Dedup(Section):
         le=1,
         description="share of a document's shingles that another must have to hold it, for `rule` contained or either",
     )
+    template_share: Share | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="shingles that this share of a source's documents have are its template, and are left out when "
+        "documents are compared: for sources of short records in one frame (calls, forms, logs); needs `family: oph`",
+    )
     threshold: Share = Field(0.8, gt=0, le=1, description="Jaccard similarity from which a verified pair counts")
     ranges: int = Field(
         DEFAULT_RANGES,

@@ -22,6 +22,7 @@ from corpus_assets.dedup.shared import (
 )
 from corpus_assets.dedup.similarity.containment import Common, common_shingles
 from corpus_assets.dedup.similarity.jaccard import wanted
+from corpus_assets.dedup.templates.reading import templates_of
 from resources.spill import Buckets
 from resources.stage.task import Task
 
@@ -49,7 +50,12 @@ def contained_pairs(task: Task) -> None:
         occurring = wanted(_sorted(pairs), numbering.total)
         texts = texts_of(documents, numbering, occurring)
         counted = common_shingles(
-            _sorted(pairs), texts, shingling_of(task), memory=task.memory // 2, spill=task.scratch
+            _sorted(pairs),
+            texts,
+            shingling_of(task),
+            memory=task.memory // 2,
+            spill=task.scratch,
+            template=templates_of(task, numbering),
         )
         for block in counted:
             compared += len(block.pairs)

@@ -18,7 +18,7 @@ from corpus_assets.dedup.documents.numbering import Edges
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.similarity.check import Texts
 from corpus_assets.dedup.similarity.containment import common_shingles
-from corpus_assets.dedup.similarity.jaccard import wanted
+from corpus_assets.dedup.similarity.jaccard import OfDocument, wanted
 from resources.spill import Spill, cut
 from resources.stage.small_arrays import ranges
 
@@ -31,7 +31,10 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class Holding:
-    """How documents are compared: the texts of `total` documents, their shingles, and the share that counts."""
+    """How documents are compared: the texts of `total` documents, their shingles, and the share that counts.
+
+    template: the shingles that the set of a document leaves out.
+    """
 
     total: int
     texts: Texts
@@ -39,6 +42,7 @@ class Holding:
     least: float
     memory: int
     spill: Spill
+    template: OfDocument | None = None
 
 
 def rejoin(decided: Decided, settled: Settled, relations: Relations, holding: Holding) -> None:
@@ -101,7 +105,9 @@ def _shares(pairs: Edges, holding: Holding) -> NDArray[np.float64]:
     order = np.argsort(pairs[:, 1], kind="stable")
     texts = holding.texts(wanted([pairs], holding.total))
     blocks = cut([np.ascontiguousarray(pairs[order])], _AT_ONCE)
-    found = common_shingles(blocks, texts, holding.scheme, memory=holding.memory, spill=holding.spill)
+    found = common_shingles(
+        blocks, texts, holding.scheme, memory=holding.memory, spill=holding.spill, template=holding.template
+    )
     shares = np.empty(len(pairs))
     shares[order] = np.concatenate([block.shares()[:, 0] for block in found])
     return shares

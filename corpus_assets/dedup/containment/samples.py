@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.documents.numbering import document_dtype
 from corpus_assets.dedup.signatures.cleaned_text import clean_batch
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
+from corpus_assets.dedup.signatures.template import NOTHING, table_of
 from resources.formats.texts import Texts
 
 EVERY: dict[Unit, int] = {"char": 16, "word": 4}
@@ -33,20 +34,24 @@ def sample_rows(rows: int) -> np.dtype[Any]:
     return np.dtype([("hash", "<u8"), ("row", document_dtype(rows)), ("size", "<u4"), ("slot", "u1")])
 
 
-def sampled(texts: Iterable[Texts], scheme: SignatureScheme) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.int64]]]:
+def sampled(
+    texts: Iterable[Texts], scheme: SignatureScheme, template: NDArray[np.uint64] = NOTHING
+) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.int64]]]:
     """Yields for each batch of texts the hashes of their samples, ascending within a text, and the size of each sample.
 
+    template: hashes of shingles that are left out, unless a text has no others.
     Memory per batch: half a byte per byte of text for texts of different shingles.
     """
     from corpus_assets.dedup.kernels.samples import sample
 
     shingling, mask = (int(scheme.unit == "word"), scheme.width), np.uint64(EVERY[scheme.unit] - 1)
+    table = table_of(template)
     for batch in texts:
         cleaned, bounds = clean_batch(batch)
         count = len(bounds) - 1
         # Pages that are not written take no memory.
         hashes, ends = np.empty(len(cleaned), dtype=np.uint64), np.empty(count, dtype=np.int64)
-        sample((cleaned, bounds), shingling, mask, hashes, ends)
+        sample((cleaned, bounds), shingling, (mask, table), hashes, ends)
         hashes = hashes[: ends[-1] if count else 0].copy()
         yield _unique(hashes, np.repeat(np.arange(count), np.diff(ends, prepend=0)), count)
 

@@ -6,6 +6,7 @@ from corpus_assets.dedup.containment.samples import range_of, rows_of_batch, sam
 from corpus_assets.dedup.containment.shared import shingling_of
 from corpus_assets.dedup.shared import save_by_range
 from corpus_assets.dedup.signatures.bands import NO_KEY
+from corpus_assets.dedup.templates.reading import template_of_shard
 from resources.spill import Buckets
 from resources.stage.settings import band_key
 from resources.stage.task import Task
@@ -18,7 +19,7 @@ def shingle_samples(task: Task) -> None:
     kind, ranges = sample_rows(len(takes_part)), task["dedup.ranges"]
     first = without = 0
     with Buckets(ranges, kind, task.memory // 4, task.scratch) as by_range:
-        for hashes, sizes in sampled(documents.texts(), shingling_of(task)):
+        for hashes, sizes in sampled(documents.texts(), shingling_of(task), template_of_shard(task)):
             rows = rows_of_batch(hashes, sizes, first, kind)
             rows = rows[takes_part[rows["row"]]]
             by_range.append(range_of(rows["hash"], ranges), rows)

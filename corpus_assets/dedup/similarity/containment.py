@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.documents.numbering import Edges
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
-from corpus_assets.dedup.similarity.jaccard import CleanedTexts, Hashes, ShingleSets
+from corpus_assets.dedup.similarity.jaccard import CleanedTexts, Hashes, OfDocument, ShingleSets
 from resources.spill import Spill
 
 _MUCH_LARGER = 8
@@ -29,16 +29,22 @@ class Common(NamedTuple):
 
 
 def common_shingles(
-    pairs: Iterable[Edges], texts: Iterable[tuple[int, str]], scheme: SignatureScheme, *, memory: int, spill: Spill
+    pairs: Iterable[Edges],
+    texts: Iterable[tuple[int, str]],
+    scheme: SignatureScheme,
+    *,
+    memory: int,
+    spill: Spill,
+    template: OfDocument | None = None,
 ) -> Iterator[Common]:
     """Yields blocks of the pairs (k, 2), in their order, with the number of common shingles.
 
-    Pairs with the same second document come one after another: its set, the larger one, is made once. `texts` and
-    memory as in `exact_similarities`; a set that does not fit is made a slice at a time.
+    Pairs with the same second document come one after another: its set, the larger one, is made once. `texts`,
+    memory and template as in `exact_similarities`; a set that does not fit is made a slice at a time.
     """
     with spill() as file:
         cleaned = CleanedTexts(file, texts)
-        sets = ShingleSets(cleaned, scheme, memory)
+        sets = ShingleSets(cleaned, scheme, memory, template)
         for block in pairs:
             rows = cleaned.rows(block)
             cuts = np.flatnonzero(np.diff(rows[:, 1])) + 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
-from tests.build.small import contents, opened, prose
+from tests.build.small import contents, opened, prose, statuses
 from tests.build.test_near_duplicates import built, kept_for, removed, write_shards
 from tests.dedup.containment.oracle import shares
 
@@ -157,3 +157,13 @@ def test_of_many_records_in_one_frame_that_hold_each_other_one_is_kept(tmp_path:
     assert 0.95 <= min(found.values()) < 1
     folder = corpus(tmp_path, documents, dedup__keep=keep, dedup__max_loss=1.0)
     assert len(kept_for(folder)) == 149
+
+
+def test_another_share_asks_for_the_comparisons_again_and_for_nothing_before(tmp_path: Path) -> None:
+    folder = corpus(tmp_path, many(8), "either")
+    config = (folder / "corpus.yaml").read_text()
+    (folder / "corpus.yaml").write_text(config.replace("rule: either", "rule: either\n  contained: 0.9"))
+    plan = statuses(opened(folder).planner().plan())
+    assert "dedup.contained 0.95 -> 0.9" in plan["contained_pairs", "range-000"][1]
+    assert "containment_candidates" not in {asset for asset, _ in plan}
+    assert "dedup.contained 0.95 -> 0.9" in plan["components", None][1]
