@@ -35,11 +35,14 @@ from corpus_assets.dedup.shared import (
     numbers_that_take_part,
     require_numbering,
     sketches_of,
+    stored_scheme,
     texts_of,
 )
 from corpus_assets.dedup.signatures.scheme import Sketched
-from corpus_assets.dedup.similarity.check import surely_above
+from corpus_assets.dedup.similarity.check import Texts, surely_above
+from corpus_assets.dedup.templates.lost import NEVER, Alike, lost_to_template
 from corpus_assets.dedup.templates.reading import templates_of
+from resources.documents.template_notes import LOST_TO_TEMPLATE
 from resources.formats.row_tables import TEXT
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -72,6 +75,8 @@ def components(task: Task) -> None:
     task.count(kept_documents_joined=gone)
     if repeated := repeated_ids(documents, task.memory // 4, task.scratch):
         task.count(**{REPEATED_IDS: repeated})
+    if lost := lost_to_template(settled, numbering, sources, _texts(task, numbering), _alike(task)):
+        task.count(**{LOST_TO_TEMPLATE: lost})
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
 
 
@@ -104,7 +109,7 @@ def _holding(task: Task, numbering: Numbering) -> Holding:
     """Returns how documents are compared of which one may stand in the other."""
     return Holding(
         total=numbering.total,
-        texts=lambda bitmap: texts_of(task.inputs("normalized_documents"), numbering, bitmap),
+        texts=_texts(task, numbering),
         scheme=shingling_of(task),
         least=task[HOLDING],
         memory=task.memory,
@@ -151,7 +156,7 @@ def _comparison(task: Task, numbering: Numbering, sketches: Column, sketched: Sk
         total=numbering.total,
         bits=sketched.bits,
         sketches=sketches,
-        texts=lambda bitmap: texts_of(task.inputs("normalized_documents"), numbering, bitmap),
+        texts=_texts(task, numbering),
         scheme=sketched.scheme,
         threshold=task[KEPT_THRESHOLD],
         memory=task.memory,
@@ -226,6 +231,20 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: ND
     task.count(rows_in=numbering.total, rows_out=rows, clusters=clusters, largest=largest, duplicates=removed.total())
     task.count(**numbers.statistics())
     return removed
+
+
+def _alike(task: Task) -> Alike:
+    """Returns when the text of a removed document and that of the kept one are alike."""
+    if task.reads("minhashes"):
+        scheme = Sketched.read(task.inputs("minhashes").once(stored_scheme)).scheme
+        similarity = task.parameters.get(PAIR_THRESHOLD, task.parameters.get(KEPT_THRESHOLD, 1.0))
+    else:
+        scheme, similarity = shingling_of(task), NEVER
+    return Alike(scheme, similarity, task.parameters.get(HOLDING, NEVER))
+
+
+def _texts(task: Task, numbering: Numbering) -> Texts:
+    return lambda bitmap: texts_of(task.inputs("normalized_documents"), numbering, bitmap)
 
 
 def _write_ids(task: Task, numbering: Numbering, kept: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.uint64]:

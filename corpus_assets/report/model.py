@@ -141,6 +141,8 @@ class Duplicates(msgspec.Struct):
     exact: those removed of each source whose very text another document has; None if it was not counted.
     contained: those removed of each source, with another text, that stand in the one kept; None if none was looked for.
     shares: the latter of all sources by the share of their shingles that the kept one has, in whole per cent.
+    by_template: sentences about sources that lose mainly to a template. templates: shingles that were left out, by
+    source; None if none were looked for.
     """
 
     clusters: int
@@ -153,6 +155,8 @@ class Duplicates(msgspec.Struct):
     exact: dict[str, int] | None = None
     contained: dict[str, int] | None = None
     shares: dict[str, int] = {}
+    by_template: list[str] = []
+    templates: dict[str, int] | None = None
     guard: dict[str, int] = {}
     samples: list[Cluster] = []
 

@@ -6,15 +6,14 @@ larger than itself: a frame that all documents share gives no more pairs than a 
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.containment.samples import ASKED
+from corpus_assets.dedup.documents.counting import counted
 from resources.spill import Buckets, Spill
-
-Whole = TypeVar("Whole", np.uint64, np.int64)
 
 SEEN = 8
 """Larger documents that a document sees of those that have one of its shingles."""
@@ -156,16 +155,6 @@ def _first_of_each(rows: NDArray[np.void], most: int) -> NDArray[np.void]:
     rows = rows[_by_size(rows)]
     firsts = np.searchsorted(rows["hash"], rows["hash"])
     return rows[np.arange(len(rows)) - firsts < most]
-
-
-def counted(
-    values: NDArray[Whole], counts: NDArray[np.int64], more: NDArray[Whole]
-) -> tuple[NDArray[Whole], NDArray[np.int64]]:
-    """Returns the different values, ascending, and how often each came: as counted before, and once for each more."""
-    found, times = np.unique(more, return_counts=True)
-    every, places = np.unique(np.concatenate([values, found]), return_inverse=True)
-    total = np.bincount(places, np.concatenate([counts, times]), len(every)).astype(np.int64)
-    return every, total
 
 
 def _within(hashes: NDArray[np.uint64], asked: NDArray[np.uint64]) -> NDArray[np.bool_]:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.dedup.clusters.resolve import Settled
-from corpus_assets.dedup.containment.holders import counted
 from corpus_assets.dedup.containment.settle import Decided, Relations
 from corpus_assets.dedup.containment.shared import UNITS
+from corpus_assets.dedup.documents.counting import counted
 from corpus_assets.dedup.documents.numbering import Edges
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.similarity.check import Texts

@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.containment.holders import counted
+from corpus_assets.dedup.documents.counting import counted
 from corpus_assets.dedup.signatures.cleaned_text import clean_batch
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from resources.formats.texts import Texts

@@ -28,7 +28,11 @@ def duplicates(model: Model, audit: Result | None = None) -> Section:
     if found is None:
         section.blocks.append(Note("Documents were not compared with each other."))
         return section
-    section.blocks += [_tiles(found), _sources(found)]
+    section.blocks += [_tiles(found), _sources(found), *map(Note, found.by_template)]
+    if found.templates is not None:
+        rows = [[source, count] for source, count in found.templates.items()]
+        title = "Shingles left out, by source: its template"
+        section.blocks.append(Table(title, [("source", "text"), ("shingles", "count")], rows))
     drawn = []
     if found.sizes:
         drawn.append(charts.columns("Clusters by their number of documents", dict(found.sizes)))

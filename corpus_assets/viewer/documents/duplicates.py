@@ -24,6 +24,7 @@ from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import lines_at, lines_file
 from corpus_assets.viewer.site import Asked, link, page, seen, short, way_link
 from resources.documents.names import document_name, shown_id
+from resources.documents.template_notes import of_templates
 from resources.errors import NotBuiltError
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
@@ -114,6 +115,7 @@ def clusters(asked: Asked) -> str:
         largest=record.statistics.get("largest"),
         number=len(found.kept),
         losses=_losses(record.numbers),
+        by_template=list(of_templates(record.statistics, view.corpus.settings.values["dedup"]["template_share"])),
         judged=audit.judged if audit else 0,
         audit=table(audit) if audit else [],
         audit_columns=COLUMNS,

@@ -1,18 +1,23 @@
 """`dedup.template_share` through whole builds, and the shingles it leaves out against plain sets."""
 
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.templates import counting
+from corpus_assets.orchestration.building.notes import build_notes
+from corpus_assets.viewer.app import standing_alone
 from resources.errors import ConfigError
 from resources.stage.partition import Partition
-from tests.build.small import contents, opened, prose
+from tests.audit.test_audit import make_report, report_page
+from tests.build.small import contents, near, opened, prose
 from tests.build.test_near_duplicates import built, kept_for, write_shards
 from tests.dedup.oracles import shingles, window_hashes
 
@@ -127,3 +132,39 @@ def test_any_number_of_workers_and_files_gives_the_same(tmp_path: Path, workers:
 def test_signatures_of_another_family_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"dedup\.template_share.*'affine32'"):
         corpus(tmp_path, records(30), dedup__template_share=0.5, minhash__family="affine32")
+
+
+def said(folder: Path) -> list[str]:
+    return [note for note in build_notes(opened(folder).planner()) if "template" in note]
+
+
+def test_a_source_that_loses_mainly_to_a_template_is_told_with_the_key_that_mends_it(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "without", records())
+    (note,) = said(folder)
+    make_report(folder)
+    assert "mainly by a template" in report_page(folder)
+    pages = TestClient(standing_alone(folder / "corpus.yaml", "127.0.0.1"), base_url="http://127.0.0.1:3001")
+    assert "mainly by a template" in pages.get("/corpus/duplicates").text
+    assert re.match(r"source books: 60 of 61 documents are duplicates of others, mainly by a template: .*", note)
+    assert "60 of 60 looked at are not like the one kept; `dedup.template_share: 0.5`" in note
+    mended = corpus(tmp_path / "with", records(), dedup__template_share=0.5)
+    assert said(mended) == []
+    make_report(mended)
+    assert "Shingles left out, by source" in report_page(mended)
+    assert (
+        "a lower `dedup.template_share`"
+        in said(corpus(tmp_path / "high", {**records(), **unframed()}, dedup__template_share=1.0))[0]
+    )
+
+
+def unframed() -> dict[str, str]:
+    return {f"u{number}": prose(f"unframed {number}", 60) for number in range(10)}
+
+
+@pytest.mark.parametrize("rule", ["contained", "similar"])
+def test_a_source_of_true_copies_is_not_told_of_a_template(tmp_path: Path, rule: str) -> None:
+    texts = {f"t{number}": prose(f"text {number}", 120) for number in range(40)}
+    copies = {f"c{name}": near(text) for name, text in texts.items()}
+    folder = corpus(tmp_path, texts | copies, dedup__rule=rule)
+    assert len(kept_for(folder)) == 40
+    assert said(folder) == []
