@@ -28,7 +28,8 @@ from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashe
 from resources.formats.attributes import DUPLICATE, SHORT, attribute_rows
 from resources.stage.partition import Partition
 
-RULES = ("similar", "contained", "either")
+RULES = {rule: {"rule": rule} for rule in ("similar", "contained", "either")}
+LEFT_OUT = {f"{rule}, template_share: 0.5": {"rule": rule, "template_share": 0.5} for rule in ("similar", "either")}
 LEAST = 0.95
 RECORDS, QUICK_RECORDS = 20_000, 2_000
 EDITIONS = ("libboost1.74-doc", "libboost1.81-doc")
@@ -57,7 +58,8 @@ def measure(quick: bool) -> dict[str, Any]:
             ("editions", _editions(Path(place), quick)),
             ("templates", _templates(Path(place), quick)),
         ):
-            found[name] = sources if isinstance(sources, str) else _rules(Path(place) / name, sources)
+            rules = {**RULES, **LEFT_OUT} if name == "templates" else RULES
+            found[name] = sources if isinstance(sources, str) else _rules(Path(place) / name, sources, rules)
     return found
 
 
@@ -76,7 +78,9 @@ def _editions(place: Path, quick: bool) -> list[dict[str, str]] | str:
             files = real_texts.download(package, cache)
             real_texts.unpack(files, place / package)
             pages = real_texts.pages(place / package)
-            chosen = (page for page in pages if not quick or real_texts.is_in(page[0].partition("doc")[2], QUICK_SHARE))
+            chosen = (
+                page for page in pages if not quick or real_texts.is_in(page[0].partition(package)[2], QUICK_SHARE)
+            )
             real_texts.write_pages(chosen, raw / package, "pages")
     except real_texts.AbsentError as absent:
         return f"apt does not give the packages: {absent}"
@@ -92,14 +96,16 @@ def _templates(place: Path, quick: bool) -> list[dict[str, str]]:
     return [{"name": "calls", "location": str(raw)}]
 
 
-def _rules(folder: Path, sources: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _rules(
+    folder: Path, sources: Sequence[Mapping[str, str]], rules: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
     folder.mkdir()
     found: dict[str, Any] = {}
     sets: dict[tuple[str, int], NDArray[np.uint64]] = {}
-    for rule in RULES:
+    for rule, dedup in rules.items():
         config: dict[str, Any] = {
             "sources": list(sources),
-            "dedup": {"rule": rule, "max_loss": 1.0},
+            "dedup": {**dedup, "max_loss": 1.0},
             "storage": {"root": "corpus", "sync": False},
             "engine": {"workers": 0, "memory": "1 GiB"},
         }
@@ -174,7 +180,7 @@ def section(figures: Mapping[str, Any]) -> str:
         if isinstance(found, str):
             said.append(f"Not measured: {name}, since {found}.")
             continue
-        for rule in RULES:
+        for rule in (rule for rule in (*RULES, *LEFT_OUT) if f"{rule} left" in found):
             numbers = found["documents"], found[f"{rule} removed"], found[f"{rule} left"]
             rows.append(f"| {name} | {numbers[0]:,} | `{rule}` | {numbers[1]:,} | {numbers[2]:,} |")
     return "\n".join([*rows, *("", *said)] if said else rows)

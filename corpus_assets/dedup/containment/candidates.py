@@ -49,10 +49,12 @@ def possible_holders(rows: NDArray[np.void], contained: float) -> tuple[Edges, i
     group = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(rows)))
     starts = np.flatnonzero(np.append(True, (others[1:] != others[:-1]) | (group[1:] != group[:-1])))
     shown = np.diff(starts, append=len(rows))
-    shown_all = np.add.reduceat(slots.is_all.astype(np.int64), starts)
+    always = slots.slot < ASKED
+    shown_all = np.add.reduceat((slots.is_all & always).astype(np.int64), starts)
     asked = rows["asked"][starts].astype(np.int64)
     # A shingle for which nothing is seen is in no larger document; where all are seen, those that are not lack it.
-    known, known_all = _shingles(group, slots, len(firsts))
+    # Of the others, which are looked for only if they are rare, nothing follows from what is not seen.
+    known, known_all = _shingles(group[always], Slots(slots.slot[always], slots.is_all[always]), len(firsts))
     owner = group[starts]
     lacks = asked - known[owner] + known_all[owner] - shown_all
     may = np.flatnonzero(lacks <= lacking(contained)[asked])

@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.containment.samples import ASKED
+from corpus_assets.dedup.containment.samples import ASKED, RARE
 from corpus_assets.dedup.documents.counting import counted
 from resources.spill import Buckets, Spill
 
 SEEN = 8
-"""Larger documents that a document sees of those that have one of its shingles."""
+"""Larger documents that a document sees if many have one of its shingles."""
+
+ALL = 16
+"""Larger documents up to which it sees all that have one of its shingles."""
 
 _LARGEST = SEEN // 2
 _COMMON = 1 << 12
@@ -90,7 +93,7 @@ class Holders:
         largest = np.empty(0, self._buckets.dtype)
         for block in self._buckets.rows(number):
             hashes, counts = counted(hashes, counts, block["hash"])
-            largest = _first_of_each(np.concatenate([largest, block]), SEEN)
+            largest = _first_of_each(np.concatenate([largest, block]), ALL + 1)
         common = hashes[counts > _COMMON]
         largest = largest[_within(common, largest["hash"])]
         others = [np.empty(0, self._buckets.dtype)]
@@ -109,31 +112,36 @@ def _seen(rows: NDArray[np.void]) -> NDArray[np.void]:
     firsts = np.flatnonzero(leads)
     lead = np.repeat(firsts, np.diff(firsts, append=len(rows)))
     size = np.repeat(np.diff(firsts, append=len(rows)), np.diff(firsts, append=len(rows)))
-    asking = np.flatnonzero((np.arange(len(rows)) > lead) & (rows["slot"] < ASKED))
-    lead, larger, common = lead[asking], asking - lead[asking], size[asking] > _COMMON
+    larger = np.arange(len(rows)) - lead
+    asking = np.flatnonzero((larger > 0) & (rows["slot"] < np.where(larger > ALL, ASKED, RARE)))
+    lead, larger, common = lead[asking], larger[asking], size[asking] > _COMMON
     found = []
-    for place in range(SEEN):
-        near = (larger > SEEN) & ~common & (place >= _LARGEST)
+    for place in range(ALL):
+        near = (larger > ALL) & ~common & (place >= _LARGEST)
         target = lead + np.where(near, larger - SEEN + place, place)
-        some = place < larger
-        found.append(_pairs(rows[asking[some]], rows["document"][target[some]], larger[some] > SEEN))
+        some = place < np.where(larger > ALL, SEEN, larger)
+        found.append(_pairs(rows[asking[some]], rows["document"][target[some]], larger[some] > ALL))
     return np.concatenate(found)
 
 
 def _seen_of(largest: NDArray[np.void], rows: NDArray[np.void]) -> NDArray[np.void]:
-    """Returns what documents see that see the largest ones alone. largest: up to `SEEN` rows of each hash, sorted."""
-    rows = rows[rows["slot"] < ASKED]
+    """Returns what documents see that see the largest ones alone. largest: `ALL` + 1 rows of each hash, sorted."""
+    rows = rows[rows["slot"] < RARE]
     if not len(rows):
         return np.empty(0, seen_rows(rows.dtype["document"]))
     starts = np.searchsorted(largest["hash"], rows["hash"])
     stops = np.searchsorted(largest["hash"], rows["hash"], side="right")
     # Row after row, so that the order does not depend on how rows are cut into blocks.
-    places = starts[:, None] + np.arange(SEEN)
+    places = starts[:, None] + np.arange(ALL + 1)
     other = largest[np.minimum(places, len(largest) - 1)]
     size, document = rows["size"][:, None], rows["document"][:, None]
     is_larger = (other["size"] > size) | ((other["size"] == size) & (other["document"] < document))
-    asking, target = np.nonzero(is_larger & (places < stops[:, None]))
-    return _pairs(rows[asking], other["document"][asking, target], np.ones(len(asking), dtype=np.bool_))
+    is_larger &= places < stops[:, None]
+    many = is_larger.sum(axis=1) > ALL
+    is_larger[:, SEEN:] &= ~many[:, None]
+    is_larger &= (rows["slot"] < np.where(many, ASKED, RARE))[:, None]
+    asking, target = np.nonzero(is_larger)
+    return _pairs(rows[asking], other["document"][asking, target], many[asking])
 
 
 def _pairs(rows: NDArray[np.void], others: NDArray[Any], not_all: NDArray[np.bool_]) -> NDArray[np.void]:

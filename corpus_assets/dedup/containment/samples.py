@@ -22,6 +22,9 @@ EVERY: dict[Unit, int] = {"char": 16, "word": 4}
 ASKED = 32
 """Shingles of a document by which others that hold it are looked for: those with the smallest hashes."""
 
+RARE = 64
+"""Shingles that a document also looks for if few larger documents have them."""
+
 SLOTS = 256
 _HASH_BITS = 64
 

@@ -24,7 +24,7 @@ def template_of_shard(task: Task) -> Template:
     """Returns the template of the source of a shard; none if no templates are looked for."""
     if not task.reads(TEMPLATES):
         return NOTHING
-    return _of_source(task.input(TEMPLATES), shard_source(task.key))
+    return template_of_source(task.input(TEMPLATES), shard_source(task.key))
 
 
 def templates_of(task: Task, numbering: Numbering) -> OfDocument | None:
@@ -35,13 +35,14 @@ def templates_of(task: Task, numbering: Numbering) -> OfDocument | None:
 def of_documents(templates: Sequence[Partition], numbering: Numbering) -> OfDocument:
     """Returns the templates of all documents. templates: the one partition that has them."""
     (whole,) = templates
-    by_source = {source: _of_source(whole, source) for source in set(numbering.sources)}
+    by_source = {source: template_of_source(whole, source) for source in set(numbering.sources)}
     found = [by_source[source] for source in numbering.sources]
     firsts = numbering.bounds[1:]
     return lambda document: found[int(np.searchsorted(firsts, np.uint64(document), side="right"))]
 
 
-def _of_source(templates: Partition, source: str) -> Template:
+def template_of_source(templates: Partition, source: str) -> Template:
+    """Returns the template of a source; none if it has none. templates: the one partition that has all."""
     places: dict[str, Any] = templates.json(SOURCES)
     if source not in places:
         return NOTHING

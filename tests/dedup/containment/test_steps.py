@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.containment import holders as holders_module
 from corpus_assets.dedup.containment.candidates import MOST, lacking, possible_holders
-from corpus_assets.dedup.containment.holders import SEEN, Holders, Slots, holder_rows, seen_rows
-from corpus_assets.dedup.containment.samples import ASKED, EVERY, range_of, rows_of_batch, sample_rows, sampled
+from corpus_assets.dedup.containment.holders import ALL, SEEN, Holders, Slots, holder_rows, seen_rows
+from corpus_assets.dedup.containment.samples import ASKED, EVERY, RARE, range_of, rows_of_batch, sample_rows, sampled
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
 from corpus_assets.dedup.similarity.containment import common_shingles
 from resources.formats.texts import joined
@@ -67,28 +67,36 @@ def seen(given: NDArray[np.void], memory: int = 1 << 16, cut: int = 1000) -> NDA
 
 
 def test_each_document_sees_the_larger_ones_that_have_its_shingles() -> None:
-    found = seen(rows_of([(1 << 40, 0, 5, 0), (1 << 40, 1, 9, 1), (1 << 40, 2, 9, 40), (1 << 41, 1, 9, 2)]))
+    found = seen(rows_of([(1 << 40, 0, 5, 0), (1 << 40, 1, 9, 1), (1 << 40, 2, 9, 90), (1 << 41, 1, 9, 2)]))
     assert sorted(map(tuple, found["pair"].tolist())) == [(0, 1), (0, 2)]
     slots = Slots.of(found)
     assert slots.is_all.all()
     assert set(found["asked"].tolist()) == {5}
 
 
+def test_a_document_looks_for_more_shingles_if_few_have_them() -> None:
+    few = [(1 << 40, number, 1000 - number, RARE - 1) for number in range(ALL + 1)]
+    assert len(seen(rows_of(few))) == ALL * (ALL + 1) // 2
+    many = [(1 << 40, number, 1000 - number, RARE - 1) for number in range(ALL + 20)]
+    assert set(seen(rows_of(many))["pair"][:, 0].tolist()) == set(range(1, ALL + 1))
+    assert len(seen(rows_of([(1 << 40, number, 9, RARE) for number in range(5)]))) == 0
+
+
 def test_of_many_it_sees_the_largest_and_the_next_larger_ones() -> None:
     found = seen(rows_of([(1 << 40, number, 1000 - number, 0) for number in range(100)]))
-    for number in (0, 3, SEEN, SEEN + 1, 99):
+    for number in (0, 3, ALL, ALL + 1, 99):
         own = found[found["pair"][:, 0] == number]
         others = sorted(own["pair"][:, 1].tolist())
         half = SEEN // 2
-        expected = list(range(number)) if number <= SEEN else [*range(half), *range(number - half, number)]
+        expected = list(range(number)) if number <= ALL else [*range(half), *range(number - half, number)]
         assert others == expected
-        assert Slots.of(own).is_all.all() == (number <= SEEN)
+        assert Slots.of(own).is_all.all() == (number <= ALL)
 
 
 def test_what_is_seen_depends_on_neither_memory_nor_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = random.Random(3)
     given = [
-        (chosen.choice([1, 2, chosen.getrandbits(20)]) << 40, number, chosen.randint(3, 90), chosen.randint(0, 60))
+        (chosen.choice([1, 2, chosen.getrandbits(20)]) << 40, number, chosen.randint(3, 90), chosen.randint(0, 80))
         for number in range(12_000)
     ]
     rows = rows_of(given)
@@ -107,8 +115,8 @@ def test_a_shingle_of_all_documents_gives_each_no_more_pairs_than_a_rare_one() -
     rows = np.zeros(count, holder_rows(NUMBERS))
     rows["hash"], rows["document"], rows["size"] = 1 << 40, np.arange(count), 50
     found = seen(rows, 1 << 22, 1 << 16)
-    assert len(found) <= SEEN * count
-    assert np.bincount(found["pair"][:, 0]).max() == SEEN
+    assert len(found) <= SEEN * count + ALL * ALL
+    assert np.bincount(found["pair"][:, 0])[ALL + 1 :].tolist() == [SEEN] * (count - ALL - 1)
 
 
 def asking(document: int, others: dict[int, list[int]], asked: int, hidden: bool = False) -> list[tuple[int, ...]]:
