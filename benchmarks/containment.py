@@ -28,8 +28,10 @@ from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashe
 from resources.formats.attributes import DUPLICATE, SHORT, attribute_rows
 from resources.stage.partition import Partition
 
-RULES = {rule: {"rule": rule} for rule in ("similar", "contained", "either")}
-LEFT_OUT = {f"{rule}, template_share: 0.5": {"rule": rule, "template_share": 0.5} for rule in ("similar", "either")}
+RULES: dict[str, dict[str, Any]] = {rule: {"rule": rule} for rule in ("similar", "contained", "either")}
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    f"{rule}, template_share: 0.5": {"rule": rule, "template_share": 0.5} for rule in ("similar", "either")
+}
 LEAST = 0.95
 RECORDS, QUICK_RECORDS = 20_000, 2_000
 EDITIONS = ("libboost1.74-doc", "libboost1.81-doc")

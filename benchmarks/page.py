@@ -154,8 +154,8 @@ Other ways to check the same candidates, with their bytes per document (`--check
 `shared` is the shared data; `editions` two editions of the documentation of Boost, from Debian packages that apt
 downloads; `templates` calls of functions in one frame, made by a generator: six of seven characters are the frame, and
 no two calls are alike. `left` counts the kept documents that stand in another kept one by 0.95 of their shingles, by
-comparing all pairs with sets: what `contained` and `either` should have found. (With `similar` it is what that rule does
-not look for.)
+comparing all pairs with sets: what `contained` and `either` should have found. (With `similar` it is what that rule
+does not look for.)
 
 {containment}
 
