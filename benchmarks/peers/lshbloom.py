@@ -4,6 +4,8 @@ It looks a document up among those of earlier chunks, so copies in one chunk sta
 not what resembles what.
 """
 
+import os
+import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession  # type: ignore[import-not-found]
@@ -16,6 +18,7 @@ BANDS = 16
 
 def run(raw: Path, work: Path) -> Result:
     """Ids of removed documents."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = SparkSession.builder.master("local[1]").config("spark.local.dir", str(work)).getOrCreate()
     frame = session.read.json([str(file) for file in raw_files(raw)]).select("id", "text")
     index = SparkLSHBloom(threshold=THRESHOLD, num_perm=PERMUTATIONS, num_bands=BANDS)
