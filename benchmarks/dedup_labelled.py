@@ -3,8 +3,9 @@
 Sets of real documents whose copies are known by a label or by their origin (`benchmarks/labelled.py`). Every tool of
 `benchmarks.dedup_peers` reads the same files, with the settings it has there. A pair counts as found if one cluster has
 both documents. Precision, recall and F1 are of pairs. `gone` is the share of pairs of copies of which one at least is
-removed, all that counts for training: a tool that splits a chain of versions need not join each pair. Where labels are groups of versions, `ARI` is the adjusted Rand
-index between these and the clusters. A set or a tool that is absent is a row that says why.
+removed, all that counts for training: a tool that splits a chain of versions need not join each pair. Where labels are
+groups of versions, `ARI` is the adjusted Rand index between these and the clusters. A set or a tool that is absent is a
+row that says why.
 """
 
 import argparse
@@ -107,7 +108,7 @@ def scores(given: Labelled, clusters: Iterable[Sequence[str]]) -> dict[str, floa
     return {name: None if value is None else round(value, 4) for name, value in shown.items()}
 
 
-def gone(given: Labelled, removed: Set[Name]) -> float:
+def gone(given: Labelled, removed: Set[str]) -> float:
     """The share of pairs of copies of which one at least is removed."""
     found = sum(one in removed or other in removed for one, other in given.copies)
     return round(found / max(1, len(given.copies)), 4)
