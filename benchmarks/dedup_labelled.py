@@ -81,8 +81,8 @@ def _of_peer(peer: Peer, raw: Path, given: Labelled, cache: Path) -> dict[str, A
         python = python_of(cache / peer.name, peer.requirements) if peer.requirements else Path(sys.executable)
         with tempfile.TemporaryDirectory() as folder:
             _, result = answer(peer, python, raw, Path(folder), START_SECONDS + SECONDS)
-        if all(isinstance(one, str) for one in result):  # It only says what it removes.
-            return dict.fromkeys(("precision", "recall", "f1", "gone", "ari")) | {"gone": gone(given, set(result))}
+        if removed := {one for one in result if isinstance(one, str)}:  # It only says what it removes.
+            return dict.fromkeys(("precision", "recall", "f1", "ari")) | {"gone": gone(given, removed)}
         return scores(given, clusters_in(result, list(given.texts)))
     except (AbsentPeerError, OSError, ValueError, LookupError, TypeError) as fault:
         return {"absent": str(fault)}
