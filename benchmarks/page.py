@@ -425,8 +425,10 @@ and `corpus plan` on a fresh corpus of three shards. `modules` counts what each 
 
 `python -m benchmarks.dedup_labelled`: sets of real documents whose copies are known by a label or by their origin, read
 by every tool of the next section with its settings there. Precision, recall and F1 are of pairs of documents, which
-count as found if one cluster has both; `ARI` is the adjusted Rand index between clusters and groups of versions. No
-tool is made for versions that changed much, nor for pages of one frame, so no recall or precision here has to be 1.
+count as found if one cluster has both; `gone` is the share of pairs of copies of which one at least is removed, which
+is what counts for training: a tool that splits chains of versions need not join each pair. `ARI` is the adjusted Rand
+index between clusters and groups of versions. No tool is made for versions that changed much, nor for pages of one
+frame, so no recall or precision here has to be 1.
 
 {labelled}
 
