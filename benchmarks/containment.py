@@ -52,7 +52,7 @@ def records(count: int) -> Iterator[dict[str, str]]:
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Documents, removed ones and those left of each corpus and rule; a sentence for a corpus that is not to be had."""
+    """Documents, removed ones and those left of each corpus and rule; a sentence for a corpus that is absent."""
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
         for name, sources in (
@@ -175,7 +175,7 @@ def _holds(other: NDArray[np.uint64], own: NDArray[np.uint64]) -> bool:
 
 
 def section(figures: Mapping[str, Any]) -> str:
-    """The table of the page, and a sentence for each corpus that is not to be had."""
+    """The table of the page, and a sentence for each corpus that is absent."""
     rows = ["| corpus | documents | rule | removed | left |", "|---|---:|---|---:|---:|"]
     said = []
     for name, found in figures.items():
