@@ -136,6 +136,12 @@ def estimate(
     as_json: JsonOption = False,
     *,
     changes: SetOption = None,
+    add: Annotated[
+        str | None,
+        typer.Option(
+            help="NAME=LOCATION: instead, what one more source costs a corpus that is built: documents, copies, time."
+        ),
+    ] = None,
     seconds: Annotated[float, typer.Option(help="About how long it may take.", min=5)] = 60,
     core_hour: Annotated[float | None, typer.Option(help="Price of an hour of one core.", min=0)] = None,
     gb_month: Annotated[float | None, typer.Option(help="Price of a gigabyte on disk for a month.", min=0)] = None,
@@ -144,7 +150,12 @@ def estimate(
 
     Changes nothing.
     """
-    from corpus_assets.cli.estimate import Prices, run
+    if add is not None:
+        from corpus_assets.cli.estimating.added import run as run_added
+
+        run_added(config, changes or [], add, seconds, as_json=as_json)
+        return
+    from corpus_assets.cli.estimating.whole import Prices, run
 
     run(config, changes or [], seconds, Prices(core_hour, gb_month), as_json=as_json)
 
