@@ -111,8 +111,11 @@ def test_rows_of_a_dataset_are_counted_over_all_files(built_once: Path) -> None:
 
 
 def test_the_report_leads_back_and_keeps_its_policy() -> None:
-    content = b"<html><head><style>p {}</style></head>\n<body>\n<p>all</p>\n<script>1</script></body></html>"
-    assert b'<body>\n<p><a href="/corpus/">' in with_way_back(content)
+    body = b'<a class="skip" href="#main">To the content</a>\n<p>all</p>\n<script>1</script>'
+    content = b"<html><head><style>p {}</style></head>\n<body>\n" + body + b"</body></html>"
+    back = with_way_back(content)
+    assert b'To the content</a>\n<nav aria-label="Viewer"><a href="/corpus/">' in back
+    assert back.count(b'href="/corpus/"') == 1
     assert policy(with_way_back(content)) == policy(content)
 
 
