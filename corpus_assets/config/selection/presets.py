@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
-PresetName = Literal["gopher", "gopher_quality", "gopher_repetition", "c4", "c4_any_ending", "fineweb"]
+from corpus_assets.config.selection.fineweb2 import section as fineweb2
+
+PresetName = Literal["gopher", "gopher_quality", "gopher_repetition", "c4", "c4_any_ending", "fineweb", "fineweb2"]
 ENTRY: Final = "presets"
 Range = Mapping[str, float]
 
@@ -111,6 +113,8 @@ def written_out(values: dict[str, Any]) -> dict[str, Any]:
     known = get_args(PresetName)
     if not isinstance(section, Mapping) or not isinstance(names, list) or any(name not in known for name in names):
         return values
+    if fineweb2.NAME in names:
+        return _by_language(values, section, names)
     taggers: list[str] = []
     rules: dict[str, Any] = {}
     replaced: list[dict[str, Any]] = []
@@ -127,6 +131,22 @@ def written_out(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "filter": filled, "attributes": _with_entry(values.get("attributes") or [], taggers)}
 
 
+def _by_language(values: dict[str, Any], section: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Returns the values with the preset `fineweb2` written out."""
+    own = section.get(fineweb2.NAME)
+    if len(names) > 1:
+        raise ValueError("filter.presets: fineweb2 has ranges of its own for what others measure; name it alone")
+    if own is None:
+        raise ValueError(
+            "filter.fineweb2: missing, but the preset needs it: the languages, such as {language: tha_Thai}"
+        )
+    parts = (section.get(key) or {} for key in ("rules", "languages"))
+    if not fineweb2.is_usable(own) or not all(isinstance(part, Mapping) for part in parts):
+        return values
+    entries = _with_entry(values.get("attributes") or [], fineweb2.TAGGERS, {"words": fineweb2.words_of(own)})
+    return {**values, "filter": fineweb2.written_into(section, ENTRY), "attributes": entries}
+
+
 def _chosen(names: Sequence[str]) -> Iterator[tuple[str, Preset]]:
     """Yields the tagger of each preset, and the preset."""
     lines = None
@@ -138,14 +158,17 @@ def _chosen(names: Sequence[str]) -> Iterator[tuple[str, Preset]]:
         lines = name if preset.replaced else lines
 
 
-def _with_entry(entries: Any, taggers: Sequence[str]) -> Any:
-    """Returns the entries of `attributes` with the taggers in the entry of presets, which is first if it is new."""
+def _with_entry(entries: Any, taggers: Sequence[str], more: Mapping[str, Any] | None = None) -> Any:
+    """Returns the entries of `attributes` with the taggers in the entry of presets, which is first if it is new.
+
+    more: its other keys; those that it has stay.
+    """
     if not taggers or not isinstance(entries, list):
         return entries
     place = next((n for n, one in enumerate(entries) if isinstance(one, Mapping) and one.get("name") == ENTRY), None)
     if place is None:
-        return [{"name": ENTRY, "taggers": list(taggers)}, *entries]
+        return [{"name": ENTRY, "taggers": list(taggers), **(more or {})}, *entries]
     given = entries[place].get("taggers")
     held = given if isinstance(given, list) else []
-    entry = {**entries[place], "taggers": [*held, *(name for name in taggers if name not in held)]}
+    entry = {**(more or {}), **entries[place], "taggers": [*held, *(name for name in taggers if name not in held)]}
     return [*entries[:place], entry, *entries[place + 1 :]]

@@ -52,7 +52,7 @@ def left_by_c4_any_ending(text: Text) -> Text:
 
 
 def _changed(text: Text, left: _Left) -> Text:
-    return Text(msgspec.structs.replace(text.document, text=left.string))
+    return Text(msgspec.structs.replace(text.document, text=left.string), text.label)
 
 
 def c4_lines(text: Text) -> Spans:
