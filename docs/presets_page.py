@@ -32,8 +32,8 @@ original: `pip install 'corpus-assets[words]'`.
   so by itself.
 - **Another limit.** A range in `filter.rules` with the same key stands in place of the preset's:
   `presets.gopher_quality.words: {min: 20}`.
-- **Order.** A document counts for the first rule that drops it, in the order of the presets. `c4` and `c4_any_ending`
-  remove lines and citations from the texts that stay. A preset that stands behind one of them measures what it leaves,
+- **Order.** A document counts for the first rule that drops it, in the order of the presets. `c4`, `c4_any_ending`
+  and `dclm` remove lines and pieces from the texts that stay. A preset that stands behind one of them measures what it leaves,
   as in a pipeline; one before it measures the whole text.
 - **Scores.** `corpus show presets_attributes` has them for each document. They are not rounded, so that a value at a
   limit is decided as in the original.
@@ -79,14 +79,27 @@ FineWeb has other filters. For Thai, for example:
 
 """
 
+DCLM = """
+These are all heuristics of `dclm_baseline_refinedweb.yaml`: measures of a page without addresses; then lines of
+capitals, digits, counters or one word, and phrases such as `Read more...`, are removed, and a page that loses over 5 %
+of its words is dropped. What stands around them there is configured beside it:
+
+- **Hosts**: the tagger `host_list` with a list of your own; DCLM's is not published with its code.
+- **Language**: English with 0.65 or more, by [`filter.languages`](languages.md).
+- **fastText**: [a learned filter](learned-filters.md), as in [examples/dclm](../examples/dclm/README.md); or their
+  model by `fasttext_doc`, whose type `hq` is kept from 0.018112 on.
+
+"""
+
 DIFFERENCES = """
 ## What differs from the originals
 
 `python -m benchmarks.presets --publish` compared {texts:,} real texts ({megabytes} MB: documentation, code, licences,
 manual pages, web pages): the decision, the rule that decides, and the text that is left. MB of text per CPU-second are
-those from a text to its scores, and of datatrove 0.10.1 from a text to its decision:
+those from a text to its scores, and of the original (datatrove 0.10.1, and the code of DCLM) from a text to its
+decision:
 
-| preset | texts that stay | that differ | MB per CPU-second | datatrove's |
+| preset | texts that stay | that differ | MB per CPU-second | the original's |
 |---|---:|---:|---:|---:|
 {rows}
 
@@ -136,7 +149,7 @@ def presets_page() -> str:
     listed.append("| [`fineweb2`](#fineweb2) | the filters of FineWeb-2, with the limits of each language |")
     introduction = INTRODUCTION.replace("@PRESETS@", "\n".join(listed))
     tables = "\n".join(_table(name, preset) for name, preset in PRESETS.items())
-    return f"{introduction}{tables}\n{_fineweb2()}{_differences().lstrip()}"
+    return f"{introduction}{tables}{DCLM}{_fineweb2()}{_differences().lstrip()}"
 
 
 def _fineweb2() -> str:
@@ -149,7 +162,7 @@ def _differences() -> str:
     figures = json.loads(FIGURES.read_bytes())
     rows = [
         f"| `{name}` | {one['kept']:,} | {one['differing']:,} | {one['ours_mb_per_cpu_s']} "
-        f"| {one['datatrove_mb_per_cpu_s']} |"
+        f"| {one['original_mb_per_cpu_s']} |"
         for name, one in figures["presets"].items()
     ]
     by_language = json.loads(OF_LANGUAGES.read_bytes())

@@ -38,6 +38,10 @@ class Text:
             self._kept[function] = function(self)
         return cast(T, self._kept[function])
 
+    def changed(self, string: str) -> "Text":
+        """Returns the same document with another text."""
+        return Text(msgspec.structs.replace(self.document, text=string), self.label)
+
     def whole(self, score: float) -> list[Span]:
         """Returns one span over the whole text."""
         return [(0, len(self.string), score)]

@@ -10,7 +10,9 @@ from typing import Any, Final, Literal, get_args
 
 from corpus_assets.config.selection.fineweb2 import section as fineweb2
 
-PresetName = Literal["gopher", "gopher_quality", "gopher_repetition", "c4", "c4_any_ending", "fineweb", "fineweb2"]
+PresetName = Literal[
+    "gopher", "gopher_quality", "gopher_repetition", "c4", "c4_any_ending", "fineweb", "fineweb2", "dclm"
+]
 ENTRY: Final = "presets"
 Range = Mapping[str, float]
 
@@ -98,9 +100,39 @@ PRESETS: Final[Mapping[str, Preset]] = {
         },
         "`FineWebQualityFilter` of datatrove; Penedo et al. 2024, section 3.6",
     ),
+    "dclm": Preset(
+        "dclm_page",
+        {
+            "words": {"min": 50, "max": 100_000},
+            "word_length": {"min": 3, "max": 10},
+            "symbols_per_word": {"max": 0.1},
+            "bullet_lines": {"max": 0.9},
+            "ellipsis_lines": {"max": 0.3},
+            "words_without_letter": {"max": 0.2},
+            "stop_words": {"min": 2},
+            "repeated_lines": {"max": 0.3},
+            "repeated_paragraphs": {"max": 0.3},
+            "characters_in_repeated_lines": {"max": 0.2},
+            "characters_in_repeated_paragraphs": {"max": 0.2},
+            "characters_in_top_2grams": {"max": 0.2},
+            "characters_in_top_3grams": {"max": 0.18},
+            "characters_in_top_4grams": {"max": 0.16},
+            "characters_in_repeated_5grams": {"max": 0.15},
+            "characters_in_repeated_6grams": {"max": 0.14},
+            "characters_in_repeated_7grams": {"max": 0.13},
+            "characters_in_repeated_8grams": {"max": 0.12},
+            "characters_in_repeated_9grams": {"max": 0.11},
+            "characters_in_repeated_10grams": {"max": 0.1},
+            "characters_left": {"min": 1},
+            "removed_words": {"max": 0.05},
+        },
+        "the heuristics of DCLM-Baseline behind its filters of addresses and languages; Li et al. 2024",
+        {"removed": ""},
+        sees_lines=False,
+    ),
 }
 GROUPS: Final[Mapping[str, Sequence[str]]] = {"gopher": ("gopher_repetition", "gopher_quality")}
-_AFTER: Final = {"c4": "_after_c4", "c4_any_ending": "_after_c4_any_ending"}
+_AFTER: Final = {"c4": "_after_c4", "c4_any_ending": "_after_c4_any_ending", "dclm": "_after_dclm"}
 
 
 def written_out(values: dict[str, Any]) -> dict[str, Any]:

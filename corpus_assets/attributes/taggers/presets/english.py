@@ -13,6 +13,7 @@ from corpus_assets.attributes.splitters.choice import ENGLISH, WordChoice
 from corpus_assets.attributes.splitters.words import WordList
 from corpus_assets.attributes.taggers.gopher import REQUIRED
 from corpus_assets.attributes.taggers.presets.c4 import left_by_c4, left_by_c4_any_ending
+from corpus_assets.attributes.taggers.presets.dclm.page import left_by_dclm
 from corpus_assets.attributes.taggers.presets.measures import SPACY, exactly, layout, of_grams, of_words
 from resources.documents.tagger import Spans, Tagger, Text
 
@@ -93,11 +94,20 @@ FINEWEB_TYPES = (
     *("lines", "lines_with_final_mark", "short_lines"),
     *("characters_in_duplicate_lines", "newlines_per_word"),
 )
-_LEFT = {"": None, "_after_c4": left_by_c4, "_after_c4_any_ending": left_by_c4_any_ending}
+_LEFT = {
+    "": None,
+    "_after_c4": left_by_c4,
+    "_after_c4_any_ending": left_by_c4_any_ending,
+    "_after_dclm": left_by_dclm,
+}
 
 
 def _tag(text: Text, measure: Measure, left: Callable[[Text], Text] | None, words: WordChoice = ENGLISH) -> Spans:
     return exactly(text, measure(text.once(left) if left else text, words))
+
+
+def _lines_of(suffix: str) -> str:
+    return "dclm_page" if suffix == "_after_dclm" else f"c4_lines{suffix[9:]}"
 
 
 def _taggers(name: str, measure: Measure, types: tuple[str, ...], gives: str, source: str) -> list[Tagger]:
@@ -108,7 +118,7 @@ def _taggers(name: str, measure: Measure, types: tuple[str, ...], gives: str, so
             partial(_tag, measure=measure, left=left),
             version="1",
             types=types,
-            gives=f"as `{name}`, of what `c4_lines{suffix[9:]}` leaves of the text" if suffix else gives,
+            gives=f"as `{name}`, of what `{_lines_of(suffix)}` leaves of the text" if suffix else gives,
             source=source,
             splits_words=True,
             **SPACY,
