@@ -33,8 +33,8 @@ original: `pip install 'corpus-assets[words]'`.
 - **Another limit.** A range in `filter.rules` with the same key stands in place of the preset's:
   `presets.gopher_quality.words: {min: 20}`.
 - **Order.** A document counts for the first rule that drops it, in the order of the presets. `c4`, `c4_any_ending`
-  and `dclm` remove lines and pieces from the texts that stay. A preset that stands behind one of them measures what it leaves,
-  as in a pipeline; one before it measures the whole text.
+  and `dclm` remove lines and pieces from the texts that stay. A preset that stands behind one of them measures what it
+  leaves, as in a pipeline; one before it measures the whole text.
 - **Scores.** `corpus show presets_attributes` has them for each document. They are not rounded, so that a value at a
   limit is decided as in the original.
 - **In a stream.** Name the taggers in an entry of `attributes` and write the ranges as the table below has them.

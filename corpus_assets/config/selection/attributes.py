@@ -129,6 +129,12 @@ class Attributes(Section):
         """Returns the first part of its attribute keys."""
         return key_prefix(self.name)
 
+    @model_serializer(mode="wrap")
+    def _without_words_that_are_not_given(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Returns its values, without `words` if there are none, so that records stay as they are."""
+        values: dict[str, Any] = dump(self)
+        return {key: value for key, value in values.items() if key != "words" or value is not None}
+
     @model_validator(mode="after")
     def _each_once(self) -> "Attributes":
         if twice := sorted({name for name in self.taggers if self.taggers.count(name) > 1}):

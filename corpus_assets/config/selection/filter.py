@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from corpus_assets.config.naming import ATTRIBUTE, VALUES
 from corpus_assets.config.section import Section
@@ -165,6 +165,12 @@ class Filter(RowRules):
     fineweb2: FineWeb2 | None = Field(None, description="the languages of the preset `fineweb2` (docs/presets.md)")
     languages: Languages | None = Field(None, description="ranges that differ by language (docs/languages.md)")
     discard_fields: list[OptionalField] = Field(default=[], description="optional fields of documents to remove")
+
+    @model_serializer(mode="wrap")
+    def _without_a_preset_that_is_not_given(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Returns its values, without `fineweb2` if it is not given, so that records stay as they are."""
+        values: dict[str, Any] = dump(self)
+        return {key: value for key, value in values.items() if key != "fineweb2" or value is not None}
 
     @model_validator(mode="after")
     def _does_something(self) -> "Filter":
