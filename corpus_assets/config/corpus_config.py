@@ -76,7 +76,9 @@ class CorpusConfig(Section):
         "the spans of such items, before anything else is made from the corpus",
     )
     dedupers: list[AnyDeduper] = Field(
-        default=[], description="repeated documents, paragraphs, n-grams or substrings to mark (docs/dedupers.md)"
+        default=[],
+        description="repeated documents, paragraphs, n-grams or substrings, or documents that mean the same, to mark "
+        "(docs/dedupers.md)",
     )
     filter: Filter | None = Field(None, description="which documents and which parts of them stay (docs/filter.md)")
     licences: Licences = Licences()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.html.comparing import Pieces, compared
-from corpus_assets.report.model import Boilerplate, Cluster, Duplicates, Substrings
+from corpus_assets.report.model import Boilerplate, Cluster, Duplicates, Semantic, Substrings
 from corpus_assets.report.records import Built, source_of, summed
 from corpus_assets.report.texts import Place, beginning, read, shown
 from resources.formats.documents import Document
@@ -25,6 +25,7 @@ _GUARD = (
     "kept_documents_joined",
     "unexamined_clusters",
 )
+_OF_SEMANTIC = ("rows_out", "compared", "flagged")
 _OF_SUBSTRINGS = ("rows_out", "spans", "characters", "flagged", "boilerplate_spans")
 _BOILERPLATE = 20
 Members = NDArray[np.unsignedinteger[Any]]
@@ -175,3 +176,21 @@ def _of_each_entry(built: Built, configuration: Mapping[str, Any]) -> Iterator[S
         if partitions:
             found.sort(key=lambda one: (-one.documents, -one.length))
             yield Substrings(entry["name"], entry["min_length"], entry["boilerplate"], sources, found[:_BOILERPLATE])
+
+
+def semantic(built: Built, configuration: Mapping[str, Any]) -> list[Semantic]:
+    """Returns the findings of each entry of `dedupers` with `kind: semantic`."""
+    return list(_of_meanings(built, configuration))
+
+
+def _of_meanings(built: Built, configuration: Mapping[str, Any]) -> Iterator[Semantic]:
+    for entry in configuration["dedupers"]:
+        partitions = built.get(f"{entry['name']}_attributes", ()) if entry.get("kind") == "semantic" else ()
+        sources: dict[str, dict[str, int]] = {}
+        scores: dict[str, int] = {}
+        for one in partitions:
+            numbers, source = one.record.statistics, source_of(one) or ""
+            sources[source] = summed([sources.get(source, {}), {key: numbers[key] for key in _OF_SEMANTIC}])
+            scores = summed([scores, numbers["scores"]])
+        if partitions:
+            yield Semantic(entry["name"], entry["threshold"], sources, dict(sorted(scores.items())))

@@ -176,6 +176,18 @@ class Substrings(msgspec.Struct):
     listed: list[Boilerplate] = []
 
 
+class Semantic(msgspec.Struct):
+    """What an entry of `dedupers` with `kind: semantic` marked: numbers by source, and documents by cosine.
+
+    scores: marked documents by the lower end of twentieths.
+    """
+
+    name: str
+    threshold: float
+    sources: dict[str, dict[str, int]]
+    scores: dict[str, int] = {}
+
+
 class Benchmark(msgspec.Struct):
     """The findings for a benchmark: numbers of items and documents, and the texts of some that hold items."""
 
@@ -253,7 +265,7 @@ class Stage(msgspec.Struct):
 class Model(msgspec.Struct):
     """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
 
-    origins, languages, substrings: unset if they are not configured.
+    origins, languages, substrings, semantic: unset if they are not configured.
     """
 
     version: int
@@ -270,6 +282,7 @@ class Model(msgspec.Struct):
     configuration: dict[str, Any]
     stages: dict[str, Stage]
     substrings: list[Substrings] | msgspec.UnsetType = msgspec.UNSET
+    semantic: list[Semantic] | msgspec.UnsetType = msgspec.UNSET
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
     classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
     languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET
