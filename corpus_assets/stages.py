@@ -20,7 +20,7 @@ from corpus_assets.config.selection.kinds.substrings import Substrings
 from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
 from corpus_assets.contamination.removal import contamination_rules
-from corpus_assets.dedup.assets import STAGES as DEDUP
+from corpus_assets.dedup.assets import dedup_stages
 from corpus_assets.dedup.left_out import beside_left_out
 from corpus_assets.export.assets import export_stages
 from corpus_assets.export.texts.assets import text_stages
@@ -110,7 +110,8 @@ def _corpus(
     yield from filters
     units, uses = dimensions_of(config.mix.units, entries), uses_of(config.mix, entries)
     mix = mix_stages(config.mix.leave_out, units, uses)
-    yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix, *SPLIT), filters)
+    dedup = dedup_stages(config.dedup.rule, config.dedup.template_share)
+    yield from after_filter((SHORT_DOCUMENTS, *dedup, *mix, *SPLIT), filters)
 
 
 def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:

@@ -92,7 +92,7 @@ FROM_NEIGHBOURS = {
 }
 MOST_FILES = 15
 PRIVATE_TO_DAGSTER = {"corpus_assets/orchestration/events", "corpus_assets/orchestration/instance"}
-DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")
+DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters", "templates", "containment")
 FOLDERS = sorted({name.rpartition(".")[0] for name in sources()} | {""})
 
 

@@ -343,6 +343,15 @@ class CorpusConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _templates_of_oph(self) -> "CorpusConfig":
+        if self.dedup.template_share is not None and self.minhash.family != "oph":
+            raise ValueError(
+                f"dedup.template_share: signatures of minhash.family {self.minhash.family!r} leave no shingles out; "
+                "valid for it: oph"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _known_priorities(self) -> "CorpusConfig":
         names = [source.name for source in self.sources]
         if unknown := [name for name in self.dedup.priority if name not in names]:

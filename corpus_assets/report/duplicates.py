@@ -10,6 +10,7 @@ from corpus_assets.html.comparing import Pieces, compared
 from corpus_assets.report.model import Boilerplate, Cluster, Duplicates, Semantic, Substrings
 from corpus_assets.report.records import Built, source_of, summed
 from corpus_assets.report.texts import Place, beginning, read, shown
+from resources.documents.template_notes import of_templates
 from resources.formats.documents import Document
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
@@ -31,8 +32,11 @@ _BOILERPLATE = 20
 Members = NDArray[np.unsignedinteger[Any]]
 
 
-def duplicates(built: Built, documents: str) -> Duplicates | None:
-    """Returns the findings; None without deduplication. documents: the asset whose texts were compared."""
+def duplicates(built: Built, documents: str, share: float | None) -> Duplicates | None:
+    """Returns the findings; None without deduplication.
+
+    documents: the asset whose texts were compared. share: `dedup.template_share`.
+    """
     for components in built.get(COMPONENTS, ()):
         numbers = components.record.statistics
         pairs, left_out = _largest_pairs(numbers.get(_PAIRS))
@@ -45,6 +49,10 @@ def duplicates(built: Built, documents: str) -> Duplicates | None:
             pairs=pairs,
             pairs_left_out=left_out,
             exact=numbers.get(_EXACT),
+            contained=numbers.get("removed_contained"),
+            shares=numbers.get("contained_shares", {}),
+            by_template=list(of_templates(numbers, share)),
+            templates=next((one.record.statistics["shingles"] for one in built.get("templates", ())), None),
             guard={name: numbers[name] for name in _GUARD if name in numbers},
             samples=_samples(components, built.get(documents, ())),
         )

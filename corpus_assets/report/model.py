@@ -139,6 +139,10 @@ class Duplicates(msgspec.Struct):
     pairs: for each source of removed documents, how many were removed for one of each source.
     pairs_left_out: documents in pairs of sources beyond those listed.
     exact: those removed of each source whose very text another document has; None if it was not counted.
+    contained: those removed of each source, with another text, that stand in the one kept; None if none was looked for.
+    shares: the latter of all sources by the share of their shingles that the kept one has, in whole per cent.
+    by_template: sentences about sources that lose mainly to a template. templates: shingles that were left out, by
+    source; None if none were looked for.
     """
 
     clusters: int
@@ -149,6 +153,10 @@ class Duplicates(msgspec.Struct):
     pairs: dict[str, dict[str, int]] | None = None
     pairs_left_out: int = 0
     exact: dict[str, int] | None = None
+    contained: dict[str, int] | None = None
+    shares: dict[str, int] = {}
+    by_template: list[str] = []
+    templates: dict[str, int] | None = None
     guard: dict[str, int] = {}
     samples: list[Cluster] = []
 

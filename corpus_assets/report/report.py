@@ -59,7 +59,9 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         splits=splits(built),
         datasets=datasets(built, configuration),
         lengths=lengths(built),
-        duplicates=duplicates(built, documents if documents in built else READ),
+        duplicates=duplicates(
+            built, documents if documents in built else READ, configuration["dedup"]["template_share"]
+        ),
         benchmarks=benchmarks(built),
         measures=histograms,
         measures_left_out=left_out,
