@@ -321,6 +321,14 @@ same files; the ratio is of `rows none and filter` over it.
 
 {attribute_files}
 
+## Learned filters
+
+`python -m benchmarks.learned_filters` trains classifiers of both kinds on the texts of a corpus, and scores these: MB
+of text per CPU-second of the function of the stage and of the tagger, and of the fastText library with the same
+options on lines that are ready, one for one and in a list. The ratios are of the kind `fasttext` over the library.
+
+{learned_filters}
+
 ## The text of web pages
 
 `python -m benchmarks.web_text`: articles of 127 news pages by the measure of the benchmark that they are of, and code
