@@ -11,6 +11,7 @@ OF_READERS := $(patsubst $(NEEDED_BY_READERS)/%.txt,$(READERS)/%/.ready,$(wildca
 FAMILIES := .families
 SITE := .venv-site
 NEWEST := .venv-newest
+SBOM := .venv-sbom
 # What touches the libraries whose newest versions may differ from those of the lock.
 OF_NEWEST := tests/test_private_names.py tests/orchestration tests/ui tests/seams tests/frames tests/resources/formats tests/tokenize \
   tests/export tests/raw
@@ -35,9 +36,9 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/resources/raw_places tests/raw/test_warc.py tests/docs/test_site.py \
   tests/examples tests/sql tests/beginning/test_elsewhere.py tests/attributes/test_files_elsewhere.py \
   tests/attributes/test_language.py tests/attributes/test_perplexity.py tests/attributes/presets tests/filter/test_presets.py \
-  tests/raw/test_web_text.py tests/origins
+  tests/raw/test_web_text.py tests/origins tests/attributes/semantic/test_wheel.py
 
-.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist bench soak ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench soak ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -136,6 +137,13 @@ dist: $(READY)  ## make the sdist and the wheel in dist/
 	rm -rf dist
 	$(BIN)/python -m build
 
+sbom: $(READY)  ## list the installed packages with their licences in dist/sbom.cdx.json (CycloneDX)
+	$(PYTHON) -m venv $(SBOM)
+	$(SBOM)/bin/python -m pip install --quiet --disable-pip-version-check "cyclonedx-bom>=7,<8"
+	mkdir -p dist
+	$(SBOM)/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible \
+	  --output-file dist/sbom.cdx.json
+
 site: $(SITE)/.ready  ## make the pages a site in site/; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict
 
@@ -149,4 +157,4 @@ ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewe
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) site dist data .dagster_home
+	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) $(SBOM) site dist data .dagster_home

@@ -1,8 +1,10 @@
 """Near-duplicates found by this project and by others: `python -m benchmarks.dedup_peers [--quick] [--json]`.
 
 All read the same files, one process each, one after the other. CPU seconds and peak memory are those of the process
-with its children, from reading the files to the answer; the answer is held against what is known of the corpus.
-A tool that cannot be installed or run is a row that says why.
+with its children, from reading the files to the answer; the answer is held against what is known of the corpus. Each
+reads a third of the text first: the slope is what the rest takes, without the cost of starting. Corpora: generated
+text, whose copies are known, and real code, of which any tool's pairs are compared exactly. A tool that cannot be
+installed or run is a row that says why.
 """
 
 import argparse
@@ -16,13 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.environment import python_of
-from benchmarks.peers.exchange import Result
+from benchmarks.peers.exchange import Result, read_documents
 from benchmarks.peers.process import MB, AbsentError, Cost, run
 from benchmarks.peers.truth import Score, Truth, read_truth, score
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".peers"
 MEGABYTES, QUICK_MEGABYTES = 60, 6
+REAL_MEGABYTES, QUICK_REAL_MEGABYTES = 57, 3
+PARTS = 3
+"""The first size is one of so many parts of the text."""
+
 START_SECONDS, SECONDS_PER_MB = 300, 20
 # The figures are per core, and no tool may fetch anything while it is measured.
 ONE_CORE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
@@ -85,16 +91,44 @@ PEERS = (
         "`MinHash.bulk` and `MinHashLSH` (threshold 0.8, 128 permutations) in a Python loop; shingles of 13 "
         "characters; pairs are not checked",
     ),
+    Peer(
+        "fast-dedup",
+        "fast_dedup",
+        ("fast-dedup==0.1.0",),
+        "`MinHash` of 128 values in a Python loop; shingles of 13 characters; it has no index, so every pair is "
+        "compared, and its cost grows with the square of the documents",
+    ),
+    Peer(
+        "LSHBloom",
+        "lshbloom",
+        (
+            "spark-lshbloom==0.1.0",
+            "pyspark==3.5.7",
+            "pandas==2.3.3",
+            "numpy==1.26.4",
+            "pyarrow==21.0.0",
+            "setuptools==80.9.0",
+        ),
+        "`SparkLSHBloom` on one Spark worker, with the start of Java; shingles of 5 words, 16 bands of 8; pairs are "
+        "not checked, and it says only what it removes",
+    ),
 )
 
-SECTION = """the same {documents:,} documents ({text_mb:,} MB of text, {corpus} corpus) in `jsonl.gz`,
-one process per tool, from reading the files to the answer.
-*Found*: of {pairs:,} pairs of documents that are known copies and whose Jaccard similarity of character 13-grams is at
-least 0.8, those that end in one cluster. *Lone removed*: documents removed though nothing was copied from or to them,
-of {lone:,}; documents made of common sentences can resemble each other by chance. *Look-alikes removed*: of
-{look_alikes:,} documents that share text with another one and are well below the threshold.
+SECTION = """the same documents in `jsonl.gz`, one process per tool, from reading the files to the answer.
+*Slope*: MB of text per CPU-second of what two thirds of the text take beyond the first third, without the cost of
+starting; all other costs are of the whole process over the whole text. *Found*: of {pairs:,} pairs of documents that
+are known copies and whose Jaccard similarity of character 13-grams is at least 0.8, those that end in one cluster; of
+real code, of the pairs that any tool joined and that are so similar. *Lone removed*: documents removed though nothing
+was copied from or to them, of {lone:,}; documents made of common sentences can resemble each other by chance.
+*Look-alikes removed*: of {look_alikes:,} documents that share text with another one and are well below the threshold.
+
+{documents:,} documents ({text_mb:,} MB of text, {corpus} corpus):
 
 {table}
+
+{real}
+
+{ratios}
 
 {notes}"""
 
@@ -107,8 +141,8 @@ CHECKS = {
 }
 
 HEADER = (
-    "| tool | MB per CPU-second | CPU s | wall s | peak memory, MB | found | lone removed | look-alikes removed |\n"
-    "|---|---:|---:|---:|---:|---:|---:|---:|"
+    "| tool | slope, MB per CPU-second | MB per CPU-second | CPU s | wall s | peak memory, MB | found | lone removed | "
+    "look-alikes removed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
 )
 
 
@@ -134,28 +168,81 @@ def measure_peer(peer: Peer, raw: Path, head: Path, cache: Path, limit: float) -
         return str(fault)
 
 
-def measure(megabytes: int, peers: Sequence[Peer] = PEERS, cache: Path = CACHE) -> dict[str, Any]:
-    """Figures of every peer on one corpus."""
+def measure(
+    megabytes: int, peers: Sequence[Peer] = PEERS, cache: Path = CACHE, *, real: bool = False
+) -> dict[str, Any]:
+    """Figures of every peer on one corpus. real: on real code instead of generated text."""
     with tempfile.TemporaryDirectory() as folder:
-        raw, head = Path(folder) / "raw", Path(folder) / "head"
-        # In a process of its own, like every peer: the memory of this process would count as theirs.
-        prepare = [sys.executable, "-m", "benchmarks.peers.corpus", str(raw), str(head), str(megabytes)]
-        done = subprocess.run(prepare, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        smaller, raw, head = (Path(folder) / name for name in ("smaller", "raw", "head"))
+        _prepare(smaller, head, max(1, megabytes // PARTS), real=real)
+        corpus = _prepare(raw, head, megabytes, real=real)
         limit = START_SECONDS + SECONDS_PER_MB * megabytes
         answers = {}
         for peer in peers:
             print(f"{peer.name} ...", file=sys.stderr, flush=True)
-            answers[peer.name] = measure_peer(peer, raw, head, cache, limit)
-        truth = read_truth(raw)
+            first = measure_peer(peer, smaller, head, cache, limit)
+            whole = first if isinstance(first, str) else measure_peer(peer, raw, head, cache, limit)
+            answers[peer.name] = whole, first
+        found = [whole[1] for whole, _ in answers.values() if not isinstance(whole, str)]
+        truth = _truth(raw, found, real=real)
+        part = sum(len(text.encode()) for _, text in read_documents(smaller)) / MB
+    rows = {name: figures(whole, truth) | slope(whole, first, truth, part) for name, (whole, first) in answers.items()}
     return {
-        "corpus": done.stdout.strip(),
+        "corpus": corpus,
         "documents": len(truth.ids),
         "text_mb": round(truth.text_bytes / MB, 2),
         "pairs": len(truth.pairs),
         "lone": len(truth.lone),
         "look_alikes": len(truth.look_alikes),
-        "peers": {name: figures(found, truth) for name, found in answers.items()},
+        "peers": rows,
     }
+
+
+def _prepare(raw: Path, head: Path, megabytes: int, *, real: bool) -> str:
+    """Write a corpus and its beginning; returns what it is."""
+    # In a process of its own, like every peer: the memory of this process would count as theirs.
+    more = ["real"] if real else []
+    prepare = [sys.executable, "-m", "benchmarks.peers.corpus", str(raw), str(head), str(megabytes), *more]
+    return subprocess.run(prepare, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout.strip()
+
+
+def _truth(raw: Path, answers: Sequence[Result], *, real: bool) -> Truth:
+    if not real:
+        return read_truth(raw)
+    from benchmarks.peers.real import real_truth  # Late: see `default_words`.
+
+    return real_truth(raw, answers)
+
+
+def slope(
+    whole: tuple[Cost, Result] | str, first: tuple[Cost, Result] | str, truth: Truth, part: float
+) -> dict[str, Any]:
+    """MB of text per CPU-second beyond the first part, of so many MB."""
+    if isinstance(whole, str) or isinstance(first, str):
+        return {}
+    seconds = whole[0].cpu_seconds - first[0].cpu_seconds
+    return {"slope_mb_per_cpu_s": round((truth.text_bytes / MB - part) / max(seconds, 0.01), 2)}
+
+
+def measure_both(peers: Sequence[Peer] = PEERS, cache: Path = CACHE, *, quick: bool = False) -> dict[str, Any]:
+    """Figures on generated text, and under `real` on real code."""
+    generated = measure(QUICK_MEGABYTES if quick else MEGABYTES, peers, cache)
+    real = measure(QUICK_REAL_MEGABYTES if quick else REAL_MEGABYTES, peers, cache, real=True)
+    return generated | {"real": real}
+
+
+def ratios(measured: Mapping[str, Any]) -> dict[str, float | None]:
+    """Our slope on real code over that of others, and our CPU seconds for all of it."""
+    rows = measured["real"]["peers"]
+
+    def of(name: str, key: str) -> float | None:
+        value = rows.get(name, {}).get(key)
+        return None if value is None else float(value)
+
+    ours = of("corpus-assets", "slope_mb_per_cpu_s")
+    found = {f"slope over {name}": of(name, "slope_mb_per_cpu_s") for name in ("datatrove", "rensa")}
+    shown = {key: round(ours / other, 1) if ours and other else None for key, other in found.items()}
+    return {**shown, "cpu s of real code": of("corpus-assets", "cpu_seconds")}
 
 
 def figures(found: tuple[Cost, Result] | str, truth: Truth) -> dict[str, Any]:
@@ -179,9 +266,10 @@ def table(measured: Mapping[str, Any]) -> str:
 def _row(name: str, row: Mapping[str, Any], measured: Mapping[str, Any]) -> str:
     if "absent" in row:
         reason = " ".join(row["absent"].split()).replace("|", "\\|")
-        return f"| {name} | absent: {reason} |" + " |" * 6
+        return f"| {name} | absent: {reason} |" + " |" * 7
     found = f"{row['found'] / max(1, measured['pairs']):.1%}"
-    costs = f"{row['mb_per_cpu_s']:,.2f} | {row['cpu_seconds']:,.1f} | {row['wall_seconds']:,.1f}"
+    rate = f"{row['slope_mb_per_cpu_s']:,.2f}" if "slope_mb_per_cpu_s" in row else ""
+    costs = f"{rate} | {row['mb_per_cpu_s']:,.2f} | {row['cpu_seconds']:,.1f} | {row['wall_seconds']:,.1f}"
     removed = f"{row['lone_removed']:,} | {row['look_alikes_removed']:,}"
     return f"| {name} | {costs} | {row['peak_rss_mb']:,.0f} | {found} | {removed} |"
 
@@ -191,7 +279,15 @@ def section(measured: Mapping[str, Any]) -> str:
     words = default_words()
     shown = [peer for peer in PEERS if peer.name in measured["peers"]]
     notes = "\n".join(f"- {' '.join([peer.name, *_version(peer)])}: {peer.note.format(**words)}." for peer in shown)
-    return SECTION.format(**measured, table=table(measured), notes=notes)
+    real = measured["real"]
+    shown_ratios = [f"| {name} | {'' if value is None else value} |" for name, value in ratios(measured).items()]
+    return SECTION.format(
+        **{key: value for key, value in measured.items() if key != "real"},
+        table=table(measured),
+        real=f"{real['documents']:,} documents ({real['text_mb']:,} MB of text, {real['corpus']}):\n\n{table(real)}",
+        ratios="\n".join(["| figure, on real code | value |", "|---|---:|", *shown_ratios]),
+        notes=notes,
+    )
 
 
 def default_words() -> dict[str, str]:
@@ -226,7 +322,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_MEGABYTES} MB of text instead of {MEGABYTES}")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.add_argument("--megabytes", type=int, help="so many MB of text")
+    parser.add_argument("--megabytes", type=int, help="so many MB of text, of one corpus")
+    parser.add_argument("--real", action="store_true", help="with --megabytes: of real code")
     parser.add_argument("--peers", default=",".join(peer.name for peer in PEERS), help="names, by commas")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the virtual environments")
     given = parser.parse_args()
@@ -234,9 +331,16 @@ def main() -> None:
         peers = chosen(given.peers)
     except ValueError as fault:
         parser.error(str(fault))
-    megabytes = given.megabytes or (QUICK_MEGABYTES if given.quick else MEGABYTES)
-    measured = measure(megabytes, peers, given.cache.absolute())
-    print(json.dumps(measured) if given.json else table(measured))
+    cache = given.cache.absolute()
+    if given.megabytes:
+        measured = measure(given.megabytes, peers, cache, real=given.real)
+    else:
+        measured = measure_both(peers, cache, quick=given.quick)
+    print(json.dumps(measured) if given.json else "\n\n".join(map(table, (measured, *_real_of(measured)))))
+
+
+def _real_of(measured: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [measured["real"]] if "real" in measured else []
 
 
 if __name__ == "__main__":

@@ -90,6 +90,19 @@ that it does not come with, which is a suffix array too.
 
 {substrings}
 
+## Meaning
+
+`python -m benchmarks.semantic`: documents that mean the same, among short documents (docstrings of installed packages),
+with the vectors that wordllama's wheel brings, beside semhash with the same vectors and threshold (0.9). `own` are our
+stages from normalized documents to attributes; `semhash` is its whole process, both with one core. `slope` is what the
+other two thirds of the documents take beyond the first third. `agreement` is the number of documents that both remove
+over that of those that either does. `kept pairs` counts pairs of kept documents that are still at or above the
+threshold, `unlike` removed documents that no kept one resembles so much; both by exact cosines of all pairs. `clustered
+share` is how many of our marked documents are found in clusters too, of which documents on both sides of a border are
+not compared.
+
+{semantic}
+
 ## Contamination
 
 `python -m benchmarks.contamination`: everything between a text and the n-grams of 100,000 benchmark items in it.
@@ -147,6 +160,17 @@ What the families of signatures find with the default bands and check (`--famili
 Other ways to check the same candidates, with their bytes per document (`--checks`). The default is 1024 x 1 bit.
 
 {checks}
+
+## Documents within others
+
+`python -m benchmarks.containment` builds three corpora up to the duplicates, with each `dedup.rule` at its defaults:
+`shared` is the shared data; `editions` two editions of the documentation of Boost, from Debian packages that apt
+downloads; `templates` calls of functions in one frame, made by a generator: six of seven characters are the frame, and
+no two calls are alike. `left` counts the kept documents that stand in another kept one by 0.95 of their shingles, by
+comparing all pairs with sets: what `contained` and `either` should have found. (With `similar` it is what that rule
+does not look for.)
+
+{containment}
 
 ## Token datasets
 
@@ -363,6 +387,15 @@ and cost, for the sample corpus and for generated text.
 
 {generated}
 
+## One more source
+
+`python -m benchmarks.added_source`: a corpus without one of its sources is built, the source is estimated
+(`corpus estimate --add`), and built. Ratios of estimate to build: documents, those that are kept, partitions that are
+computed, and seconds of the whole command. `share` is that of the rows that the estimate read, `most off` the largest
+error of the time.
+
+{added_source}
+
 ## The time left
 
 `python -m benchmarks.forecast`: the time left that a build says, over the time that was left, when 10, 25, 50, 75 and
@@ -387,6 +420,15 @@ Dagster's daemon come on top: it looks at backfills every 30 seconds and at queu
 and `corpus plan` on a fresh corpus of three shards. `modules` counts what each loads.
 
 {command}
+
+## Near-duplicates in natural texts
+
+`python -m benchmarks.dedup_labelled`: sets of real documents whose copies are known by a label or by their origin, read
+by every tool of the next section with its settings there. Precision, recall and F1 are of pairs of documents, which
+count as found if one cluster has both; `ARI` is the adjusted Rand index between clusters and groups of versions. No
+tool is made for versions that changed much, nor for pages of one frame, so no recall or precision here has to be 1.
+
+{labelled}
 
 ## Beside other tools
 

@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    added_source,
     attribute_files,
     chat,
     cluster,
     command,
+    containment,
     contamination,
     contamination_quality,
     dedup_check,
+    dedup_labelled,
     dedup_peers,
     dedup_quality,
     dedupers,
@@ -44,6 +47,7 @@ from benchmarks import (
     plan,
     raw_places,
     real,
+    semantic,
     sensor,
     small_datasets,
     stages,
@@ -155,12 +159,14 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
     "substrings": lambda quick: {"substrings": table(substrings.measure(quick))},
+    "semantic": lambda quick: {"semantic": table(semantic.measure(quick))},
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
     "contamination_quality": lambda quick: {
         "contamination_quality": contamination_quality.section(contamination_quality.measure(quick))
     },
     "text_index": lambda quick: {"text_index": table(text_index.figures(quick))},
     "dedup_quality": _quality,
+    "containment": lambda quick: {"containment": containment.section(containment.measure(quick))},
     "tokenize": lambda quick: {"tokenize": table(tokenize.measure(quick))},
     "chat": lambda quick: {"chat": table(chat.measure(quick))},
     "export": lambda quick: {"export": table(export.measure(quick))},
@@ -193,9 +199,13 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "worker_memory": lambda quick: {"worker_memory": table(worker_memory.figures(quick))},
     "document_memory": lambda quick: {"document_memory": table(document_memory.figures(quick))},
     "estimate": _estimate,
+    "added_source": lambda quick: {"added_source": table(added_source.measure(quick))},
     "forecast": lambda quick: {"forecast": forecast.section(forecast.measure(quick))},
     "materialize_all": _materialize_all,
     "command": lambda quick: {"command": table(command.measure(command.QUICK_RUNS if quick else command.RUNS))},
+    "dedup_labelled": lambda quick: {
+        "labelled": dedup_labelled.section(_apart("dedup_labelled", *(["--quick"] if quick else [])))
+    },
     "dedup_peers": lambda quick: {
         "beside": dedup_peers.section(_apart("dedup_peers", *(["--quick"] if quick else [])))
     },

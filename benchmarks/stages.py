@@ -1,12 +1,12 @@
 """The cost of every stage: `python -m benchmarks.stages [--quick] [--json]`.
 
-Each stage runs alone in a process of its own, on one core, over three corpora one after the other: two small ones and a
-large one. Its CPU seconds are those in its commit records, plus those in which it compiled or loaded kernels before;
-otherwise a kernel that only the large corpus calls would count as a cost of its text. The difference between the large
-corpus and the second small one gives the cost of one more MB of text (the slope). What the first small one took beyond
-that is the fixed cost (the intercept): imports, compiled kernels, and the time of a partition with next to no rows. A
-stage of few seconds runs over these two several times, of which the least counts. `pipeline` is raw to decontaminated
-train.
+Each stage runs alone in a process of its own with the settings of a worker, on one core, over three corpora one after
+the other: two small ones and a large one. Its CPU seconds are those in its commit records, plus those in which it
+compiled or loaded kernels before; otherwise a kernel that only the large corpus calls would count as a cost of its
+text. The difference between the large corpus and the second small one gives the cost of one more MB of text (the
+slope). What the first small one took beyond that is the fixed cost (the intercept): imports, compiled kernels, and the
+time of a partition with next to no rows. A stage of few seconds runs over these two several times, of which the least
+counts. `pipeline` is raw to decontaminated train.
 
 `mix_and_splits` is the two passes of the mix, train and decontaminated train. `gunzip`, `gzip`, `unzstd` and `zstd` are
 what the libraries alone take to decompress and compress the corpus as the stages do, in blocks of `MEMBER_BYTES`.
@@ -17,6 +17,7 @@ Keys of a stage: `_ms_per_mb`, `_fixed_cpu_s`, `_mb_per_cpu_s` (1000 / ms per MB
 import argparse
 import gzip
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,10 +33,12 @@ from isal import isal_zlib
 from benchmarks.corpora import write_corpus
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
+from resources.engine.interface import WORKER_ENVIRONMENT
 from resources.errors import CorpusError
 from resources.formats.jsonl.lines import MEMBER_BYTES
 from resources.formats.jsonl.members import GZIP_LEVEL
 from resources.kernels.compiling import compile_now
+from resources.processes.collector import calm_collector
 from resources.stage.declaration import kernels_of
 
 LAST_OF_PIPELINE = "decontaminated_train"
@@ -104,10 +107,11 @@ def measure(sizes: tuple[int, int]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         made = [write_corpus(Path(folder) / name, size) for name, size in zip("abc", (sizes[0], *sizes), strict=True)]
         configs = [str(config) for config, _ in made]
+        environment = {**WORKER_ENVIRONMENT, **os.environ}
         costs: dict[str, list[dict[str, Any]]] = {}
         for stage in Corpus.open(configs[0]).graph:
             command = [sys.executable, "-m", "benchmarks.stages", "--stage", stage.name, "--config", *configs]
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
             costs[stage.name] = json.loads(done.stdout)
         codecs = codec_costs(Path(folder) / "a", costs["normalized_documents"][0]["text_bytes"])
     return figures_of(costs) | codecs | {"corpus": made[0][1]}
@@ -187,6 +191,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.stage:
+        calm_collector()  # As workers do.
         print(json.dumps(run_stages(given.config, given.stage)))
         return
     figures = measure(QUICK_MEGABYTES if given.quick else MEGABYTES)

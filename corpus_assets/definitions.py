@@ -8,17 +8,19 @@ from corpus_assets.orchestration.backfill import build_backfill
 from corpus_assets.orchestration.instance.new_home import introduce_shards
 from corpus_assets.orchestration.jobs import build_job, corpus_schedule, group_jobs
 from corpus_assets.orchestration.sensor import corpus_sensor
+from corpus_assets.orchestration.verifying import verify_job, verify_schedule
 
 
 def definitions(corpus: Corpus) -> dg.Definitions:
     """Returns everything that the web UI and `dagster asset materialize` see."""
     assembly = assemble(corpus, build_backfill)
     whole = build_job(corpus)
+    round_of_verification = verify_job(corpus)
     return dg.Definitions(
         assets=assembly.assets,
         asset_checks=assembly.checks,
-        jobs=[whole, *group_jobs(corpus)],
-        schedules=[corpus_schedule(whole)],
+        jobs=[whole, *group_jobs(corpus), round_of_verification],
+        schedules=[corpus_schedule(whole), verify_schedule(round_of_verification)],
         sensors=[corpus_sensor(corpus, whole)],
         resources=assembly.resources,
         executor=dg.in_process_executor,

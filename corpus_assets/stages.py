@@ -7,6 +7,7 @@ from corpus_assets.attributes.assets import asset_name, attribute_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.files.stages import given_stages
 from corpus_assets.attributes.registry import AnyTagger, known_taggers
+from corpus_assets.attributes.semantic.assets import semantic_stages
 from corpus_assets.attributes.substrings.assets import substring_stages
 from corpus_assets.card.assets import card_stages
 from corpus_assets.classifiers.assets import classifier_stages, classifier_taggers
@@ -14,11 +15,12 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.config.selection.dedupers import Deduper
+from corpus_assets.config.selection.kinds.semantic import Semantic
 from corpus_assets.config.selection.kinds.substrings import Substrings
 from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
 from corpus_assets.contamination.removal import contamination_rules
-from corpus_assets.dedup.assets import STAGES as DEDUP
+from corpus_assets.dedup.assets import dedup_stages
 from corpus_assets.dedup.left_out import beside_left_out
 from corpus_assets.export.assets import export_stages
 from corpus_assets.export.texts.assets import text_stages
@@ -73,7 +75,8 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     # Repetitions are found among filtered documents, unless a rule of the filter uses them.
     found_again = deduper_stages(one for one in config.dedupers if isinstance(one, Deduper))
     substrings = substring_stages(one for one in config.dedupers if isinstance(one, Substrings))
-    dedupers = own_after_filter([*found_again, *substrings], filters, streams)
+    alike = semantic_stages((one for one in config.dedupers if isinstance(one, Semantic)), folder)
+    dedupers = own_after_filter([*found_again, *substrings, *alike], filters, streams)
     listed = (stage for stage in RAW if stage.lists_shards)
     found = [
         *([LIST_STAGE] if config.remove else ()),
@@ -107,7 +110,8 @@ def _corpus(
     yield from filters
     units, uses = dimensions_of(config.mix.units, entries), uses_of(config.mix, entries)
     mix = mix_stages(config.mix.leave_out, units, uses)
-    yield from after_filter((SHORT_DOCUMENTS, *DEDUP, *mix, *SPLIT), filters)
+    dedup = dedup_stages(config.dedup.rule, config.dedup.template_share)
+    yield from after_filter((SHORT_DOCUMENTS, *dedup, *mix, *SPLIT), filters)
 
 
 def _rule_sets(config: CorpusConfig, entries: Entries) -> list[RuleSet]:
@@ -131,6 +135,8 @@ def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, A
     for one in config.dedupers:
         if isinstance(one, Substrings):
             entries[one.name] = Entry(asset_name(one.name), {"substrings": one.types})
+        elif isinstance(one, Semantic):
+            entries[one.name] = Entry(asset_name(one.name), {"semantic": ("duplicate",)})
         else:
             entries[one.name] = Entry(asset_name(one.name), {key_prefix(one.by): ()}, one.key)
     if config.benchmarks:

@@ -60,7 +60,7 @@ ABOUT = {
     "classifiers": "filters that are learned from examples",
     "benchmarks": "evaluation files that the corpus is searched for",
     "contamination": "what counts as a piece of a benchmark item",
-    "dedupers": "repeated documents, paragraphs, n-grams and substrings to mark",
+    "dedupers": "repeated documents, paragraphs, n-grams and substrings, and documents that mean the same, to mark",
     "filter": "rules that keep, drop or change documents",
     "licences": "which licences are allowed",
     "card": "facts for the published papers",

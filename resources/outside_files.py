@@ -33,6 +33,10 @@ class OutsideFile:
         """Its name without the folders above it, for messages."""
         return Path(self.path).name
 
+    def names(self) -> list[str]:
+        """Returns the names of what is in a folder, sorted; `OSError` if it cannot be listed."""
+        return sorted(path.name for path in Path(self.path).iterdir())
+
     def open(self) -> BinaryIO:
         """Opens a file for reading; closing raises a `StorageError` if what was read is not what the file holds."""
         return cast(BinaryIO, _Compared(Path(self.path)))

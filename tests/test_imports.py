@@ -72,6 +72,7 @@ FROM_NEIGHBOURS = {
     "attributes": (
         "corpus_assets.normalize.compiled",
         "corpus_assets.normalize.reading",
+        *(f"corpus_assets.dedup.{name}" for name in ("shared", "clusters.keep", "clusters.kept_ids", "documents.")),
         *(
             f"corpus_assets.raw.{name}"
             for name in ("bad_rows", "formats.names", "losses", "readers", "rows.faults", "rows.rules")
@@ -91,7 +92,7 @@ FROM_NEIGHBOURS = {
 }
 MOST_FILES = 15
 PRIVATE_TO_DAGSTER = {"corpus_assets/orchestration/events", "corpus_assets/orchestration/instance"}
-DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters")
+DEDUP = ("documents", "signatures", "pairs", "similarity", "clusters", "templates", "containment")
 FOLDERS = sorted({name.rpartition(".")[0] for name in sources()} | {""})
 
 

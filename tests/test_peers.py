@@ -17,6 +17,7 @@ from benchmarks.peers import corpus, exchange, own, process
 from benchmarks.peers.datatrove_files import read_clusters
 from benchmarks.peers.environment import python_of
 from benchmarks.peers.process import AbsentError, Cost
+from benchmarks.peers.real import real_truth, write_real
 from benchmarks.peers.truth import Score, Truth, jaccard, read_truth, score
 from corpus_assets.config.selection.dedup import Dedup, MinHash
 from resources.formats.attributes import DUPLICATE, attribute_line
@@ -35,6 +36,10 @@ FIGURES: dict[str, Any] = {
         "rensa": {"absent": "ERROR: no | such\nthing"},
     },
 }
+FIGURES["peers"]["corpus-assets"] |= dedup_peers.slope(
+    (Cost(0.5, 1.0, 100.0), [["a", "b"]]), (Cost(0.3, 1.0, 100.0), []), TRUTH, 0.2
+)
+FIGURES["real"] = {**FIGURES, "corpus": "real code"}
 
 
 def write_rows(file: Path, rows: list[dict[str, str]]) -> None:
@@ -244,6 +249,7 @@ def test_answer_that_makes_no_sense_is_absence(answer: Any) -> None:
 
 def test_figures_of_a_peer() -> None:
     assert FIGURES["peers"]["corpus-assets"] == {
+        "slope_mb_per_cpu_s": 4.0,
         "mb_per_cpu_s": 2.0,
         "cpu_seconds": 0.5,
         "wall_seconds": 1.0,
@@ -257,16 +263,36 @@ def test_figures_of_a_peer() -> None:
 
 def test_table_has_a_row_per_peer() -> None:
     rows = table(FIGURES).splitlines()
-    assert rows[2] == "| corpus-assets | 2.00 | 0.5 | 1.0 | 100 | 50.0% | 0 | 0 |"
+    assert rows[2] == "| corpus-assets | 4.00 | 2.00 | 0.5 | 1.0 | 100 | 50.0% | 0 | 0 |"
     assert rows[3].startswith("| rensa | absent: ERROR: no \\| such thing |")
-    assert {row.replace("\\|", "").count("|") for row in rows} == {9}
+    assert {row.replace("\\|", "").count("|") for row in rows} == {10}
 
 
 def test_section_says_version_and_settings_of_each_peer() -> None:
     text = section(FIGURES)
-    assert text.startswith("the same 6 documents (1.0 MB of text, generated corpus)")
+    assert "\n6 documents (1.0 MB of text, generated corpus):\n" in text
+    assert "\n6 documents (1.0 MB of text, real code):\n" in text
+    assert "| slope over rensa |  |" in text
     assert "- rensa 0.5.0: `RMinHash`" in text
-    assert "datatrove" not in text
+    assert "- datatrove" not in text
+
+
+def test_ratios_are_of_slopes_on_real_code() -> None:
+    rows = {"corpus-assets": {"slope_mb_per_cpu_s": 33.0, "cpu_seconds": 3.5}, "rensa": {"slope_mb_per_cpu_s": 2.0}}
+    found = dedup_peers.ratios({"real": {"peers": rows}})
+    assert found == {"slope over datatrove": None, "slope over rensa": 16.5, "cpu s of real code": 3.5}
+
+
+def test_pairs_of_real_code_are_those_of_any_tool_that_are_similar(tmp_path: Path) -> None:
+    text = "".join(f"def function_{number}(): return {number}\n" for number in range(40))
+    texts = [text, text.replace("function_7(", "other("), text[:700] + "x = 1\n" * 90, "nothing of this"]
+    rows = [{"id": f"code-{number}", "text": one} for number, one in enumerate(texts)]
+    write_rows(tmp_path / "documents" / "code" / "part.jsonl.gz", rows)
+    truth = real_truth(tmp_path, [[[0, 1], [2, 3]], [["code-0", "code-2"]], ["code-3"]])
+    assert truth.pairs == [("code-0", "code-1")]
+    assert write_real(tmp_path / "real", 1) == "real code"
+    written = sum(len(text.encode()) for _, text in exchange.read_documents(tmp_path / "real"))
+    assert 1_000_000 <= written < 3_000_000
 
 
 def test_section_says_what_the_defaults_do() -> None:

@@ -102,5 +102,10 @@ def _copy(kind: str, original: str, other: str) -> str:
 
 if __name__ == "__main__":
     made, beginning = Path(sys.argv[1]), Path(sys.argv[2])
-    print(write_raw(made, int(sys.argv[3])))
+    if sys.argv[4:] == ["real"]:
+        from benchmarks.peers.real import write_real
+
+        print(write_real(made, int(sys.argv[3])))
+    else:
+        print(write_raw(made, int(sys.argv[3])))
     write_head(made, beginning)

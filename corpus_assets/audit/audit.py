@@ -27,7 +27,7 @@ def read(found: Deduplicated, path: Path) -> Result:
     result, names = _result(found, Sample(found, 0, 0)), found.bands.names
     asked = np.array(sorted(said), dtype=found.numbering.dtype)
     for block in found.removed():
-        bands = found.bands.of(block.similarity)
+        bands = found.bands.of(block)
         for place in np.flatnonzero(np.isin(block.documents, asked)).tolist():
             number = int(block.documents[place])
             source = result.sources[found.numbering.described(number)["source"]]  # type: ignore[index]
@@ -64,6 +64,7 @@ def _result(found: Deduplicated, sample: Sample) -> Result:
             equal=counted.equal,
             bands={names[band]: Band(count) for band, count in sorted(counted.bands.items())},
             bars=counted.bars.tolist(),
+            held=counted.held.tolist() if counted.held.any() else [],
             nearest=near[name].tolist() if name in near else [],
         )
         for name, counted in sample.counted.items()
@@ -80,6 +81,7 @@ def _item(found: Deduplicated, chosen: Chosen) -> Item:
         source=chosen.source,
         band=found.bands.names[chosen.band],
         similarity=float(alike.get("resemblance", chosen.similarity)),
+        held=chosen.held,
         removed_id=removed_id,
         removed=removed,
         kept_source=str(found.numbering.described(chosen.kept)["source"]),

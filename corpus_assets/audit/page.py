@@ -33,6 +33,7 @@ def _shown(item: Item) -> dict[str, object]:
     return {
         "band": item.band,
         "similarity": item.similarity,
+        "held": item.held,
         "sides": [
             ("Removed", item.source, shown_id(item.removed_id, _ID), item.removed, removed, "del"),
             ("Kept", item.kept_source, shown_id(item.kept_id, _ID), item.kept, kept, "ins"),

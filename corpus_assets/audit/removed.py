@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.containment.numbers import shares_of
+from corpus_assets.dedup.containment.shared import HELD, UNITS
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Documents, Numbering
 from corpus_assets.dedup.shared import stored_numbering, stored_scheme
@@ -23,35 +25,46 @@ from resources.stage.partition import Partition
 COMPONENTS, MINHASHES = "components", "minhashes"
 _BLOCK = 1 << 16
 _BANDS = 4
+CONTAINED = "contained"
+"""The band of documents that went because the kept one holds them."""
 
 
 class Removed(NamedTuple):
     """A block of removed documents (n,), ascending, and those kept instead.
 
-    similarity: estimated from sketches, 0 to 1. equal: whether both have the same text.
+    similarity: estimated from sketches, 0 to 1. equal: whether both have the same text. held: the share of its
+    shingles that the kept one has, of a document that went for that reason; 0 of others.
     """
 
     documents: Documents
     kept: Documents
     similarity: NDArray[np.float64]
     equal: NDArray[np.bool_]
+    held: NDArray[np.float64]
 
     def at(self, places: NDArray[np.bool_] | NDArray[np.intp]) -> "Removed":
         """Returns some of them, by position or mask."""
-        return Removed(self.documents[places], self.kept[places], self.similarity[places], self.equal[places])
+        similarity, held = self.similarity[places], self.held[places]
+        return Removed(self.documents[places], self.kept[places], similarity, self.equal[places], held)
 
     def and_those(self, more: "Removed") -> "Removed":
         """Returns these and others after them."""
         documents, kept = (np.concatenate(both) for both in ((self.documents, more.documents), (self.kept, more.kept)))
-        similarity = np.concatenate([self.similarity, more.similarity])
-        return Removed(documents, kept, similarity, np.concatenate([self.equal, more.equal]))
+        similarity, held = (
+            np.concatenate(both) for both in ((self.similarity, more.similarity), (self.held, more.held))
+        )
+        return Removed(documents, kept, similarity, np.concatenate([self.equal, more.equal]), held)
 
 
 @dataclass(frozen=True)
 class Bands:
-    """Bands of similarity: one below the threshold, and four as wide as each other from it to 1."""
+    """Bands of similarity: one below the threshold, and four as wide as each other from it to 1.
+
+    contained: whether documents went because the kept one holds them; they have a band of their own, the last one.
+    """
 
     threshold: float
+    contained: bool = False
 
     @cached_property
     def starts(self) -> list[float]:
@@ -63,11 +76,12 @@ class Bands:
         """The bands in words."""
         ends = [*self.starts[1:], 1.0]
         within = [f"{start:g} to {end:g}" for start, end in zip(self.starts, ends, strict=True)]
-        return [f"under {self.starts[0]:g}", *within]
+        return [f"under {self.starts[0]:g}", *within, *([CONTAINED] if self.contained else [])]
 
-    def of(self, similarity: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Returns the number of the band of each similarity."""
-        return np.searchsorted(np.array(self.starts), similarity, side="right")
+    def of(self, removed: Removed) -> NDArray[np.int64]:
+        """Returns the number of the band of each document."""
+        bands = np.searchsorted(np.array(self.starts), removed.similarity, side="right")
+        return np.where(removed.held > 0, len(self.starts) + 1, bands)
 
 
 class Deduplicated:
@@ -96,7 +110,8 @@ class Deduplicated:
     @cached_property
     def bands(self) -> Bands:
         """Bands of similarity for the configured threshold."""
-        return Bands(float(self.look.corpus.settings.values["dedup"]["threshold"]))
+        threshold = float(self.look.corpus.settings.values["dedup"]["threshold"])
+        return Bands(threshold, self.components.has(HELD))
 
     @cached_property
     def sketched(self) -> Sketched:
@@ -133,7 +148,10 @@ class Deduplicated:
             unique, of = np.unique(kept[equal], return_inverse=True)
             digests = texts.take(documents[equal])["digest"], texts.take(unique)["digest"][of]
             equal[equal] = (digests[0] == digests[1]).all(axis=1)
-        return Removed(documents, kept, similarity, equal)
+        held = np.zeros(len(documents))
+        if self.components.has(HELD):
+            held = shares_of(documents, self.components.array(HELD)) / UNITS
+        return Removed(documents, kept, similarity, equal, held)
 
     def _shard(self, asset: str, key: str, suffix: str) -> Partition:
         found, rows = self.look.shard(asset, key), self.numbering.rows(key)

@@ -17,23 +17,31 @@ Stratum = tuple[str, int]
 
 @dataclass
 class Counted:
-    """The removed documents of a source: all, those with the text of the kept one, the others by band and by bar."""
+    """The removed documents of a source: all, those with the text of the kept one, the others by band and by bar.
+
+    held: those that went because the kept one holds them, by the share that it has, in the same bars.
+    """
 
     removed: int = 0
     equal: int = 0
     bands: dict[int, int] = field(default_factory=dict)
     bars: NDArray[np.int64] = field(default_factory=lambda: np.zeros(BARS, dtype=np.int64))
+    held: NDArray[np.int64] = field(default_factory=lambda: np.zeros(BARS, dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A removed document of the sample, and the one kept instead, as numbers. similarity: estimated, 0 to 1."""
+    """A removed document of the sample, and the one kept instead, as numbers.
+
+    similarity: estimated, 0 to 1. held: the share of its shingles that the kept one has if it went for that; else 0.
+    """
 
     document: int
     kept: int
     source: str
     band: int
     similarity: float
+    held: float
 
 
 class Sample:
@@ -56,13 +64,13 @@ class Sample:
         """Yields the sample, by source and band."""
         for stratum, held in sorted(self._held.items()):
             source, band = divmod(stratum, len(self._found.bands.names))
-            for document, kept, similarity, _ in zip(*held, strict=True):
-                yield Chosen(int(document), int(kept), self._names[source], band, float(similarity))
+            for document, kept, similarity, _, share in zip(*held, strict=True):
+                yield Chosen(int(document), int(kept), self._names[source], band, float(similarity), float(share))
 
     def _add(self, block: Removed) -> None:
         sources = self._source[self._found.numbering.shards_of(block.documents)]
-        bands = self._found.bands.of(block.similarity)
-        bars = np.minimum((block.similarity * BARS).astype(np.int64), BARS - 1)
+        bands = self._found.bands.of(block)
+        bars, bars_held = map(_bars, (block.similarity, block.held))
         for place, name in enumerate(self._names):
             ours = sources == place
             near = ours & ~block.equal
@@ -70,6 +78,7 @@ class Sample:
             counted.removed += int(ours.sum())
             counted.equal += int((ours & block.equal).sum())
             counted.bars += np.bincount(bars[near], minlength=BARS)
+            counted.held += np.bincount(bars_held[near & (block.held > 0)], minlength=BARS)
             for band, count in zip(*np.unique(bands[near], return_counts=True), strict=True):
                 counted.bands[int(band)] = counted.bands.get(int(band), 0) + int(count)
         strata = sources * len(self._found.bands.names) + bands
@@ -87,3 +96,8 @@ class Sample:
         numbering = self._found.numbering
         shards = numbering.shards_of(documents)
         return mix64(numbering.key_hashes[shards] ^ mix64(numbering.rows_of(documents, shards) ^ self._salt))
+
+
+def _bars(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Returns the bar of each value, 0 to 1."""
+    return np.minimum((values * BARS).astype(np.int64), BARS - 1)

@@ -14,8 +14,8 @@ SHOWN = 10_000
 """Characters of each text that a sheet holds."""
 
 _COLUMNS = (
-    "judgement", "source", "band", "similarity", "removed_id", "kept_source", "kept_id", "removed_text", "kept_text",
-    "removed_shard", "removed_row", "kept_shard", "kept_row", "build",
+    "judgement", "source", "band", "similarity", "contained", "removed_id", "kept_source", "kept_id",
+    "removed_text", "kept_text", "removed_shard", "removed_row", "kept_shard", "kept_row", "build",
 )  # fmt: skip
 _ASKED = ("judgement", "removed_shard", "removed_row", "build")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -25,11 +25,15 @@ Place = tuple[str, int]
 
 
 class Item(NamedTuple):
-    """A removed document beside the one that was kept instead. similarity: of their texts, 0 to 1."""
+    """A removed document beside the one that was kept instead. similarity: of their texts, 0 to 1.
+
+    held: the share of the removed document's shingles that the kept one has, if it went for that reason; else 0.
+    """
 
     source: str
     band: str
     similarity: float
+    held: float
     removed_id: str
     removed: Place
     kept_source: str
@@ -66,7 +70,8 @@ def csv_of(items: Iterable[Item], build: str) -> bytes:
     writer.writerow(_COLUMNS)
     for item in items:
         removed, kept = item.pieces()
-        cells = ("", item.source, item.band, f"{item.similarity:.4f}", item.removed_id, item.kept_source, item.kept_id)
+        shares = f"{item.similarity:.4f}", f"{item.held:.4f}" if item.held else ""
+        cells = ("", item.source, item.band, *shares, item.removed_id, item.kept_source, item.kept_id)
         texts = _marked(removed, "[-", "-]"), _marked(kept, "{+", "+}")
         writer.writerow([*map(_inert, (*cells, *texts)), *item.removed, *item.kept, build])
     return out.getvalue().encode("utf-8-sig", "replace")

@@ -27,14 +27,15 @@ def plan_of(look: Look, output: Path, trainer: str | None, tokenizer: Chosen | N
     """Returns what is to be written for a place; `ConfigError` in a sentence if nothing in it can be read."""
     drafts = drafts_of(look.families, [folder for folder, _ in look.left.unlisted])
     if not drafts:
-        raise ConfigError(_nothing(look))
-    sections = without_evaluations(sections_of(look.place, drafts, _locations(look.place, output)))
+        raise ConfigError(nothing_in(look))
+    sections = without_evaluations(sections_of(look.place, drafts, locations_in(look.place, output)))
     entries = datasets_for(trainer, sections, tokenizer)
     return Plan(look, sections, entries, trainer, tokenizer, _root(look.place, sections, output))
 
 
-def _nothing(look: Look) -> str:
-    where = f"corpus init: {look.place.given!r}"
+def nothing_in(look: Look) -> str:
+    """Returns in words that no file of a place can be read, and why."""
+    where = f"{look.place.asked_by}: {look.place.given!r}"
     why = [" ".join(line.split()) for line in not_read(look)]
     if not look.files:
         return f"{where} has no files{f' that can be read: {why[0]}' if why else ''}; nothing was written"
@@ -43,7 +44,7 @@ def _nothing(look: Look) -> str:
     return f"{where} has no file that can be read, so nothing was written:{shown}{more}"
 
 
-def _locations(place: Place, output: Path) -> Callable[[str], str | None]:
+def locations_in(place: Place, output: Path) -> Callable[[str], str | None]:
     """Returns a function that names a folder of the place for a corpus.yaml; None if it has no name of its own there.
 
     `ConfigError` if the place itself has none.
@@ -59,8 +60,8 @@ def _locations(place: Place, output: Path) -> Callable[[str], str | None]:
         if folder:
             return None
         raise ConfigError(
-            f"corpus init: {place.given!r} holds $NAME, ~ or bytes that are no UTF-8, which corpus.yaml cannot name; "
-            "valid: a folder with another name, or a link to this one"
+            f"{place.asked_by}: {place.given!r} holds $NAME, ~ or bytes that are no UTF-8, which corpus.yaml cannot "
+            "name; valid: a folder with another name, or a link to this one"
         )
 
     def elsewhere(folder: str) -> str | None:

@@ -71,6 +71,10 @@ def _filtered(settings: Values) -> Iterator[str]:
             what = f"Repeated substrings of {entry['min_length']} or more, {copies},"
             yield f"{what} were marked{_of_which(entry)} ({entry['name']})."
             continue
+        if entry.get("kind") == "semantic":
+            what = f"Documents that mean the same as one that is kept (cosine {entry['threshold']} or more)"
+            yield f"{what} were marked{_of_which(entry)} ({entry['name']})."
+            continue
         known = entry.get("against")
         what = "Repetitions" if known is None else f"Repetitions of what {', '.join(known)} have,"
         yield f"{what} by {entry['by']} were marked{_of_which(entry)} ({entry['name']})."

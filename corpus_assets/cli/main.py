@@ -136,6 +136,12 @@ def estimate(
     as_json: JsonOption = False,
     *,
     changes: SetOption = None,
+    add: Annotated[
+        str | None,
+        typer.Option(
+            help="NAME=LOCATION: instead, what one more source costs a corpus that is built: documents, copies, time."
+        ),
+    ] = None,
     seconds: Annotated[float, typer.Option(help="About how long it may take.", min=5)] = 60,
     core_hour: Annotated[float | None, typer.Option(help="Price of an hour of one core.", min=0)] = None,
     gb_month: Annotated[float | None, typer.Option(help="Price of a gigabyte on disk for a month.", min=0)] = None,
@@ -144,7 +150,12 @@ def estimate(
 
     Changes nothing.
     """
-    from corpus_assets.cli.estimate import Prices, run
+    if add is not None:
+        from corpus_assets.cli.estimating.added import run as run_added
+
+        run_added(config, changes or [], add, seconds, as_json=as_json)
+        return
+    from corpus_assets.cli.estimating.whole import Prices, run
 
     run(config, changes or [], seconds, Prices(core_hour, gb_month), as_json=as_json)
 
@@ -153,9 +164,21 @@ def estimate(
 def verify(
     config: ConfigOption = None,
     as_json: JsonOption = False,
+    *,
     deep: Annotated[bool, typer.Option("--deep", help="Read every byte again and compare digests.")] = False,
     mend: Annotated[
         bool, typer.Option("--mend", help="Remove the records of bad partitions, so that the next build rebuilds them.")
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            help="Read content for so long (90s, 10m, 2h), beginning with what was read least lately, so that runs "
+            "in turn read all.",
+        ),
+    ] = None,
+    repair_plan: Annotated[
+        bool, typer.Option("--repair-plan", help="Say what a build would compute after --mend; change nothing.")
     ] = False,
     absent: Annotated[
         list[str] | None,
@@ -169,7 +192,7 @@ def verify(
         raise typer.Exit(prove(config, absent, as_json=as_json))
     from corpus_assets.cli.verify import run
 
-    raise typer.Exit(run(config, as_json=as_json, deep=deep, mend=mend))
+    raise typer.Exit(run(config, as_json=as_json, deep=deep, mend=mend, budget=budget, repair_plan=repair_plan))
 
 
 @app.command()

@@ -31,17 +31,18 @@ def run(
     why = causes(planner, chosen)
     of_store = list(store_notes(corpus, planner.ledger))
     if as_json:
-        print_json(_as_json(found, why, of_store))
+        print_json(plan_values(found, why, of_store))
     else:
         print_notes(output(), of_store)
-        _show(output(), found, why, every)
+        show_plan(output(), found, why, every=every)
     stale = any(decision.status is not Status.FRESH for decision in found.decisions)
     if why.gates and any(planner.foreseen(stage) for stage in planner.graph):
         return FAILED  # No build can work with the present files.
     return NOT_FRESH if (check or as_json) and stale else 0
 
 
-def _as_json(found: Plan, why: Causes, of_store: list[str]) -> dict[str, Any]:
+def plan_values(found: Plan, why: Causes, of_store: list[str]) -> dict[str, Any]:
+    """Returns a plan as values for JSON. of_store: notes about the store."""
     rows = [
         {"asset": d.asset, "partition": d.partition, "status": str(d.status), "reason": d.reason}
         for d in found.decisions
@@ -59,7 +60,7 @@ def _as_json(found: Plan, why: Causes, of_store: list[str]) -> dict[str, Any]:
     }
 
 
-def _show(out: Console, found: Plan, why: Causes, every: bool) -> None:
+def show_plan(out: Console, found: Plan, why: Causes, *, every: bool = False) -> None:
     """Prints the causes, each once; then the waiting partitions by stage; then the totals."""
     print_causes(out, why)
     for outlook in Outlook:

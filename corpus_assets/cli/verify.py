@@ -1,24 +1,18 @@
 """`corpus verify`: compares the ledger with the files; with `--mend` the next build rebuilds bad partitions."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from corpus_assets.cli.console import FAILED, output, print_json, print_line
+from corpus_assets.cli.plan import plan_values, show_plan
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.unowned import unowned_files
-from resources.errors import LedgerError, StorageError
-from resources.formats.known import fault_of
-from resources.hashing import value_digest
-from resources.ledger.ledger import ALL, FileRecord, Ledger, Record, partition_name, record_path
-from resources.planning.changes import really_read
-from resources.stage.graph import Graph
-from resources.storage.interface import Storage
-from resources.storage.removal import remove_files
+from corpus_assets.orchestration.freshness.causes import Causes, causes
+from corpus_assets.verification.rounds import Round, seconds_of
+from corpus_assets.verification.verify import LEDGER, Verification, mended, verify
+from resources.errors import ConfigError
+from resources.ledger.ledger import partition_name
+from resources.planning.planner import Plan, Status
 
-Key = tuple[str, str | None]
-LEDGER = "ledger"
 _MAX_LISTED = 20
 _UNSURE = (
     "{1:,} of what reads a bad partition says that it was made before it ({0} ...): the bad one was made again since, "
@@ -26,61 +20,67 @@ _UNSURE = (
 )
 
 
-@dataclass(frozen=True)
-class Problem:
-    """One file that does not match its record. `asset` is "ledger" for a damaged record."""
-
-    asset: str
-    partition: str | None
-    file: str
-    problem: str
-
-
-class Unread(Problem):
-    """One file that the machine could not read, which says nothing about its content."""
-
-
-@dataclass
-class Verification:
-    """The result of a verification.
-
-    checked: number of files.
-    bad: those that do not match.
-    unread: those that could not be read.
-    suspect: partitions made from bad ones, later.
-    unsure: partitions that read the content that is bad now, but are older than it: the bad one was rebuilt since, or
-        the clock was set back.
-    unowned: files of the store that no record names.
-    mended: partitions whose records were removed.
-    """
-
-    checked: int = 0
-    bad: list[Problem] = field(default_factory=list)
-    unread: list[Problem] = field(default_factory=list)
-    suspect: list[str] = field(default_factory=list)
-    unsure: list[str] = field(default_factory=list)
-    unowned: list[str] = field(default_factory=list)
-    mended: list[str] = field(default_factory=list)
-
-
-def run(config: Path | None, *, as_json: bool, deep: bool, mend: bool = False) -> int:
+def run(
+    config: Path | None,
+    *,
+    as_json: bool,
+    deep: bool,
+    mend: bool = False,
+    budget: str | None = None,
+    repair_plan: bool = False,
+) -> int:
     """Verifies a corpus and prints bad files; returns the exit code, which is 0 too if all bad ones are mended.
 
-    Files that could not be read are never mended.
+    Files that could not be read are never mended. budget: how long content is read, such as `10m`. repair_plan: whether
+    to say what a build would compute after mending, which changes nothing.
     """
-    corpus = Corpus.open(config, read_only=not mend)
-    result = verify(corpus, deep=deep)
+    if mend and repair_plan:
+        raise ConfigError("--repair-plan changes nothing, --mend does: give one of them")
+    seconds = None if budget is None else seconds_of(budget)
+    corpus = Corpus.open(config, read_only=not mend and seconds is None)
+    part = None if seconds is None else Round(corpus.storage, seconds)
+    deep = deep or part is not None
+    result = verify(corpus, deep=deep, part=part)
     if mend and result.bad:
         result.mended = mended(corpus, result, deep=deep)
+    repair = repaired(corpus, result) if repair_plan else None
     if as_json:
-        problems = {"bad": result.bad, "unread": result.unread}
-        print_json({**result.__dict__, **{name: [one.__dict__ for one in found] for name, found in problems.items()}})
+        print_json(_as_values(result, part, repair))
     else:
-        _print(result, mend=mend)
+        _print(result, part, mend=mend)
+        if repair is not None:
+            _print_repair(*repair)
     return FAILED if result.unread or (result.bad and not mend) else 0
 
 
-def _print(result: Verification, *, mend: bool) -> None:
+def _as_values(result: Verification, part: Round | None, repair: tuple[Plan, Causes] | None) -> dict[str, Any]:
+    problems = {"bad": result.bad, "unread": result.unread}
+    values: dict[str, Any] = {
+        **result.__dict__,
+        **{name: [one.__dict__ for one in of] for name, of in problems.items()},
+    }
+    if part is not None:
+        values |= {"oldest": part.oldest or None, "not_kept": part.not_kept or None}
+    return values if repair is None else {**values, "repair": plan_values(*repair, [])}
+
+
+def repaired(corpus: Corpus, result: Verification) -> tuple[Plan, Causes]:
+    """Returns the plan of a corpus without the records of its bad partitions, and its causes; changes nothing."""
+    planner = corpus.planner()
+    for asset, key in dict.fromkeys((one.asset, one.partition) for one in result.bad if one.asset != LEDGER):
+        planner.forgotten(asset, key)
+    return planner.plan(), causes(planner, list(corpus.graph))
+
+
+def _print_repair(found: Plan, why: Causes) -> None:
+    if all(decision.status is Status.FRESH for decision in found.decisions):
+        print_line(output(), "nothing is to be repaired")
+    else:
+        output().print("After `--mend` a build has this to do; nothing is changed now.", style="bold")
+        show_plan(output(), found, why)
+
+
+def _print(result: Verification, part: Round | None, *, mend: bool) -> None:
     out = output()
     for title, problems in (("bad", result.bad), ("unread", result.unread)):
         for problem in problems:
@@ -93,9 +93,21 @@ def _print(result: Verification, *, mend: bool) -> None:
     _print_some("mended", [f"{name}: its record is removed; the next build makes it again" for name in result.mended])
     unread = f", {len(result.unread):,} could not be read" if result.unread else ""
     print_line(out, f"{result.checked:,} files checked, {len(result.bad):,} bad{unread}")
+    if part is not None:
+        _print_round(result, part)
     if result.bad and not mend:
         print_line(
             out, "`corpus verify --deep --mend` removes the records of what is bad; the next build makes it again"
+        )
+
+
+def _print_round(result: Verification, part: Round) -> None:
+    every = result.read + result.left
+    rest = f"; next in turn is what was last whole at {part.oldest}" if part.oldest else ""
+    print_line(output(), f"{result.read:,} of {every:,} partitions read whole in this round{rest}")
+    if part.not_kept:
+        print_line(
+            output(), f"what was read is not noted, so the next round reads it again: {part.not_kept}", "warning"
         )
 
 
@@ -105,133 +117,3 @@ def _print_some(title: str, lines: list[str]) -> None:
         print_line(out, line, title)
     if len(lines) > _MAX_LISTED:
         print_line(out, f"and {len(lines) - _MAX_LISTED:,} more", title)
-
-
-def verify(corpus: Corpus, *, deep: bool) -> Verification:
-    """Checks every file that a record names: that it exists, its size, and with `deep` its content.
-
-    Files that do not match are checked again with their present record, so that a build may run meanwhile.
-    """
-    result = Verification()
-    ledger = Ledger(corpus.storage, snapshots=not deep)
-    sizes = {entry.path: entry.bytes for entry in corpus.storage.entries("")}
-    records = {(asset, key): record for asset in ledger.assets() for key, record in ledger.records(asset).items()}
-    for asset, key in sorted(records, key=lambda name: (name[0], name[1] or "")):
-        record = records[asset, key]
-        result.checked += len(record.files)
-        if any(_presence(file, sizes.get(file.path)) for file in record.files) or (
-            deep and list(_damage(corpus.storage, record))
-        ):
-            found = _problems_now(corpus.storage, ledger, (asset, key), deep=deep)
-            result.unread += [problem for problem in found if isinstance(problem, Unread)]
-            result.bad += [problem for problem in found if not isinstance(problem, Unread)]
-    bad = {(problem.asset, problem.partition) for problem in result.bad}
-    result.suspect, result.unsure = _suspects(records, bad, corpus.graph)
-    result.bad += [
-        Problem(LEDGER, None, path, f"damaged record: {why}") for path, why in sorted(ledger.unreadable.items())
-    ]
-    result.unowned = _unowned(corpus, ledger)
-    return result
-
-
-def mended(corpus: Corpus, result: Verification, *, deep: bool) -> list[str]:
-    """Removes the records of partitions that are still bad, holding the store; returns their names."""
-    names = []
-    with corpus.exclusive():
-        for asset, key in dict.fromkeys((problem.asset, problem.partition) for problem in result.bad):
-            found = [] if asset == LEDGER else _problems_now(corpus.storage, corpus.ledger, (asset, key), deep=deep)
-            if any(not isinstance(problem, Unread) for problem in found):
-                corpus.storage.require_held()
-                corpus.ledger.forget(asset, key)
-                names.append(partition_name(asset, key))
-        damaged = [problem.file for problem in result.bad if problem.asset == LEDGER]
-        remove_files(corpus.storage, damaged)
-        names += damaged
-    return names
-
-
-def _problems_now(storage: Storage, ledger: Ledger, name: Key, *, deep: bool) -> list[Problem]:
-    """Returns the problems of a partition, if its record was the same before and after its files were read."""
-    record = _read(ledger, name)
-    while record is not None:
-        problems = []
-        for file in record.files:
-            entry = storage.stat(file.path)
-            if problem := _presence(file, None if entry is None else entry.bytes):
-                problems.append(Problem(*name, file.path, problem))
-        missing = {problem.file for problem in problems}
-        problems += [found for found in _damage(storage, record) if found.file not in missing] if deep else []
-        before, record = record, _read(ledger, name)
-        if record == before:
-            return problems
-    return []
-
-
-def _read(ledger: Ledger, name: Key) -> Record | None:
-    try:
-        return ledger.read(*name)
-    except LedgerError:
-        return None
-
-
-def _presence(file: FileRecord, size: int | None) -> str | None:
-    if size is None:
-        return "missing"
-    return None if size == file.bytes else f"has {size} bytes, its record says {file.bytes}"
-
-
-def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
-    """Yields the files and counters that do not match the record, and the files that cannot be read."""
-    for file in record.files:
-        try:
-            if problem := fault_of(storage.from_store, file.path, file.digest, file.stored):
-                yield Problem(record.asset, record.partition, file.path, problem)
-        except StorageError:  # The store does not answer, so no other file would be read either.
-            raise
-        except OSError as error:
-            yield Unread(record.asset, record.partition, file.path, f"cannot be read now: {error.strerror or error}")
-    for name, value in record.counters.items():
-        if (found := value_digest(value)) != record.segments.get(name):
-            problem = f"counters {name!r} have digest {found}, the record says {record.segments.get(name)}"
-            yield Problem(record.asset, record.partition, record_path(record.asset, record.partition), problem)
-
-
-def _suspects(records: Mapping[Key, Record], bad: set[Key], graph: Graph) -> tuple[list[str], list[str]]:
-    """Returns the names of partitions that were made from bad ones, directly or not, after these were made.
-
-    Then the names of those that read a bad one although they are older, according to their times.
-    """
-    readers: dict[str, list[Key]] = defaultdict(list)
-    for name, record in records.items():
-        stand_ins = graph.stages[record.asset].stand_ins if record.asset in graph.stages else {}
-        for read in record.inputs if bad else ():
-            readers[really_read(read, stand_ins)].append(name)
-    reached: set[Key] = set()
-    earlier: set[Key] = set()
-    frontier = [name for name in bad if name in records]
-    while frontier:
-        made = records[frontier[-1]].created
-        asset, key = frontier.pop()
-        read_by = readers[partition_name(asset, key)] + readers[partition_name(asset, ALL)]
-        new = {name for name in read_by if records[name].created >= made}
-        earlier |= {*read_by} - new if (asset, key) in bad else set()
-        frontier += new - reached
-        reached |= new
-    return _names(reached - bad), _names(earlier - reached - bad)
-
-
-def _names(keys: Iterable[Key]) -> list[str]:
-    return sorted(partition_name(*key) for key in keys)
-
-
-def _unowned(corpus: Corpus, ledger: Ledger) -> list[str]:
-    """Returns the files that no record names; none while a build runs, which writes files before their records."""
-    if not unowned_files(corpus, ledger):
-        return []
-    try:
-        with corpus.storage.exclusive():
-            return unowned_files(corpus, ledger)
-    except StorageError:
-        return []
-    except OSError:  # A store that is not writable has no builder here.
-        return unowned_files(corpus, ledger)

@@ -76,7 +76,9 @@ class CorpusConfig(Section):
         "the spans of such items, before anything else is made from the corpus",
     )
     dedupers: list[AnyDeduper] = Field(
-        default=[], description="repeated documents, paragraphs, n-grams or substrings to mark (docs/dedupers.md)"
+        default=[],
+        description="repeated documents, paragraphs, n-grams or substrings, or documents that mean the same, to mark "
+        "(docs/dedupers.md)",
     )
     filter: Filter | None = Field(None, description="which documents and which parts of them stay (docs/filter.md)")
     licences: Licences = Licences()
@@ -337,6 +339,15 @@ class CorpusConfig(Section):
             raise ValueError(
                 "sources: every source has epochs 0, so the corpus would be empty; give one another number, or "
                 "`may_be_empty: true`"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _templates_of_oph(self) -> "CorpusConfig":
+        if self.dedup.template_share is not None and self.minhash.family != "oph":
+            raise ValueError(
+                f"dedup.template_share: signatures of minhash.family {self.minhash.family!r} leave no shingles out; "
+                "valid for it: oph"
             )
         return self
 

@@ -9,6 +9,8 @@ from corpus_assets.config.section import Section, below, expanded
 from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import Attributes, TaggerOptions
 from corpus_assets.config.selection.classifiers import Classifier, Examples
+from corpus_assets.config.selection.dedupers import AnyDeduper
+from corpus_assets.config.selection.kinds.semantic import Semantic, is_folder
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
 S = TypeVar("S")
@@ -42,6 +44,7 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         "attributes": attributes,
         "benchmarks": benchmarks,
         "classifiers": classifiers,
+        "dedupers": [_with_model(entry, folder) for entry in config.dedupers],
         "datasets": datasets,
         "tokenizer": tokenizer,
     }
@@ -71,6 +74,12 @@ def _with_examples(entry: Classifier, folder: Path) -> Classifier:
     return entry.model_copy(
         update={"positive": resolved(entry.positive), "negative": resolved(entry.negative), **model}
     )
+
+
+def _with_model(entry: AnyDeduper, folder: Path) -> AnyDeduper:
+    if not isinstance(entry, Semantic) or not is_folder(entry.model):
+        return entry
+    return entry.model_copy(update={"model": str(folder / expanded(entry.model))})
 
 
 def _with_files(entry: Attributes, folder: Path) -> Attributes:

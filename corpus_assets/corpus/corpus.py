@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from corpus_assets.config import CorpusConfig, loaded_config
 from corpus_assets.config.own_files import OwnFiles
@@ -84,14 +85,21 @@ class Corpus:
         self.ledger = Ledger(self.storage)
 
     @classmethod
-    def open(cls, path: str | Path | None = None, changes: Sequence[str] = (), *, read_only: bool = False) -> "Corpus":
+    def open(
+        cls,
+        path: str | Path | None = None,
+        changes: Sequence[str] = (),
+        *,
+        sources: Sequence[Mapping[str, Any]] = (),
+        read_only: bool = False,
+    ) -> "Corpus":
         """Opens the corpus of a configuration file: the given one, else `$CORPUS_CONFIG`, else `./corpus.yaml`.
 
-        changes: `KEY=VALUE` each, over what the file says. read_only: True to write nothing to the store, not even
-        snapshots that only save time.
+        changes: `KEY=VALUE` each, over what the file says. sources: sections of further sources. read_only: True to
+        write nothing to the store, not even snapshots that only save time.
         """
         file = config_file(path)
-        found = loaded_config(file, changes)
+        found = loaded_config(file, changes, sources)
         of = found.config.sample.of if found.config.sample else None
         corpus = cls(found.config, Path(of).parent if of else file.parent, file, changes, read_only=read_only)
         corpus.files = found.files

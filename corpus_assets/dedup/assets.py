@@ -1,8 +1,13 @@
 """Near-duplicates: signatures, band keys, candidate pairs per band, components, and the duplicates of each shard."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from corpus_assets.dedup.band_keys import band_keys
 from corpus_assets.dedup.candidate_pairs import candidate_pairs
 from corpus_assets.dedup.components import components
+from corpus_assets.dedup.containment.assets import STAGES as CONTAINMENT
+from corpus_assets.dedup.containment.shared import HOLDING, RULE, SHINGLES
 from corpus_assets.dedup.duplicate_pairs import duplicate_pairs
 from corpus_assets.dedup.duplicates import duplicates
 from corpus_assets.dedup.exact_duplicates import exact_duplicates
@@ -10,6 +15,7 @@ from corpus_assets.dedup.hooks import (
     BandKeysHooks,
     CandidatesHooks,
     ComponentsHooks,
+    ContainedClustersHooks,
     MinhashesHooks,
     OrderedHooks,
     PairsHooks,
@@ -17,6 +23,7 @@ from corpus_assets.dedup.hooks import (
 )
 from corpus_assets.dedup.minhashes import minhashes
 from corpus_assets.dedup.shared import SCHEME
+from corpus_assets.dedup.templates.assets import without_templates
 from corpus_assets.dedup.verified_pairs import verified_pairs
 from resources.formats.attributes import FLAGS
 from resources.formats.row_tables import NAMES, SIGNATURES, SKETCH, TEXTS
@@ -198,3 +205,33 @@ STAGES = [
         kinds=("jsonl", "dolma"),
     ),
 ]
+
+_PAIRS_BY_SIMILARITY = {"duplicate_pairs", "candidate_pairs", "verified_pairs"}
+_OF_SIMILARITY = {*_PAIRS_BY_SIMILARITY, "minhashes"}
+
+
+def dedup_stages(rule: str, template_share: float | None = None) -> Iterator[Stage]:
+    """Yields the stages that `dedup.rule` and `dedup.template_share` ask for."""
+    asked = _by_rule(rule)
+    return asked if template_share is None else without_templates(asked)
+
+
+def _by_rule(rule: str) -> Iterator[Stage]:
+    for stage in STAGES:
+        if rule == "contained" and stage.name in _PAIRS_BY_SIMILARITY:
+            continue
+        if rule != "similar" and stage.name == "components":
+            yield from CONTAINMENT
+            yield _with_contained(stage, similar=rule == "either")
+        else:
+            yield stage
+
+
+def _with_contained(stage: Stage, *, similar: bool) -> Stage:
+    """Returns the stage of clusters, reading contained pairs. similar: whether it reads similar ones too."""
+    edges = (edge for edge in stage.inputs if similar or edge.asset not in _OF_SIMILARITY)
+    keys = (key for key in stage.parameters if similar or not key.startswith("dedup.guard."))
+    hooks = stage.hooks if similar else ContainedClustersHooks()
+    return replace(
+        stage, inputs=(*edges, every("contained_pairs")), parameters=(*keys, RULE, HOLDING, *SHINGLES), hooks=hooks
+    )

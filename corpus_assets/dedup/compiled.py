@@ -9,6 +9,13 @@ KERNELS = "corpus_assets.dedup.kernels"
 COMPARE = (f"{KERNELS}.compare.agreeing",)
 EXACT = (f"{KERNELS}.cleaning.clean", f"{KERNELS}.polynomial.hash_windows", f"{KERNELS}.compare.common")
 AMONG = tuple(f"{KERNELS}.among.{name}" for name in ("near", "candidates", "hold"))
+SAMPLES = (DOCUMENT_TEXTS, f"{KERNELS}.cleaning.clean", f"{KERNELS}.samples.sample")
+TEMPLATES = (
+    DOCUMENT_TEXTS,
+    f"{KERNELS}.cleaning.clean",
+    *(f"{KERNELS}.template.{name}" for name in ("count_buckets", "of_buckets")),
+)
+HOLDING = (f"{KERNELS}.holding.keep", *EXACT)
 SIGNING = {
     "oph": (),
     "affine32": (f"{KERNELS}.lanes.hash_shingles", f"{KERNELS}.minhash.smallest_affine"),
@@ -34,7 +41,11 @@ def of_verified_pairs(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 def of_components(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns the kernels that find and examine clusters."""
-    forest = (f"{KERNELS}.forest.merge", f"{KERNELS}.forest.flatten")
+    forest: tuple[str, ...] = (f"{KERNELS}.forest.merge", f"{KERNELS}.forest.flatten")
+    if settings["dedup"]["rule"] != "similar":
+        forest = (*forest, *HOLDING)
+    if settings["dedup"]["rule"] == "contained":
+        return forest
     guard = {"off": (), "report": COMPARE, "split": (*COMPARE, f"{KERNELS}.growth.grow")}
     action = settings["dedup"]["guard"]["action"]
     texts = (*EXACT, *AMONG) if action == "split" and settings["dedup"]["verify"] in ("two_sided", "exact") else ()

@@ -17,6 +17,10 @@ from corpus_assets.dedup.clusters.numbers import ClusterNumbers
 from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.clusters.worst import WORST, Worst, losses
+from corpus_assets.dedup.containment.groups import Blocks, groups_with_contained, kept_pairs
+from corpus_assets.dedup.containment.numbers import contained_numbers, shares_of
+from corpus_assets.dedup.containment.rejoin import Holding
+from corpus_assets.dedup.containment.shared import HELD, HOLDING, shingling_of
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Edges, Numbering, ShardMarks, removal_rows
 from corpus_assets.dedup.documents.places import Places
@@ -31,10 +35,14 @@ from corpus_assets.dedup.shared import (
     numbers_that_take_part,
     require_numbering,
     sketches_of,
+    stored_scheme,
     texts_of,
 )
 from corpus_assets.dedup.signatures.scheme import Sketched
-from corpus_assets.dedup.similarity.check import surely_above
+from corpus_assets.dedup.similarity.check import Texts, surely_above
+from corpus_assets.dedup.templates.lost import NEVER, Alike, lost_to_template
+from corpus_assets.dedup.templates.reading import templates_of
+from resources.documents.template_notes import LOST_TO_TEMPLATE
 from resources.formats.row_tables import TEXT
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -44,14 +52,18 @@ def components(task: Task) -> None:
     """Joins the pairs into clusters, chooses the kept document of each, and examines suspicious ones."""
     documents = task.inputs("normalized_documents")
     numbering = numbering_of(documents)
-    paired = [task.inputs("exact_duplicates"), task.inputs("verified_pairs")]
+    paired = [
+        task.inputs(name) for name in ("exact_duplicates", "verified_pairs", "contained_pairs") if task.reads(name)
+    ]
     require_numbering(numbering, [found for ranges in paired for found in ranges], ".shards.json")
-    sets = UnionFind(numbering.total)
-    for block in chain.from_iterable(map(_pairs, paired)):
-        sets.add(block)
-    settled = Settled(sets, task["dedup.keep"], _facts(task, numbering))
-    worst, gone = _guarded(task, numbering, settled, Pairs(*(partial(_pairs, found) for found in paired)))
-    removed = _write_clusters(task, numbering, settled)
+    settled, worst, gone, held = _settled(task, numbering)
+    for kept, size, members in settled.largest(WORST):
+        worst.add_unsuspected(kept, size, members)
+    removed = _write_clusters(task, numbering, settled, held)
+    if held is not None:
+        task.save_array(f"components/{HELD}", held)
+        copies = _by_later(numbering, task.inputs("exact_duplicates"))[:, 1]
+        task.count(**contained_numbers(numbering, held, copies, task.statistics["removed_near"]))
     eligible = numbering.by_source_of_shard(numbers_that_take_part(task, task.inputs("short_documents")))
     sources = losses(removed, eligible)
     report = worst.report(_describer(task, numbering, worst.documents()), sources)
@@ -63,7 +75,47 @@ def components(task: Task) -> None:
     task.count(kept_documents_joined=gone)
     if repeated := repeated_ids(documents, task.memory // 4, task.scratch):
         task.count(**{REPEATED_IDS: repeated})
+    if lost := lost_to_template(settled, numbering, sources, _texts(task, numbering), _alike(task)):
+        task.count(**{LOST_TO_TEMPLATE: lost})
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
+
+
+def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDArray[np.void] | None]:
+    """Returns the clusters with their kept documents, the suspicious ones, and how many kept documents joined others.
+
+    Also the documents that go because the kept one holds them, if such are looked for.
+    """
+    keep = task["dedup.keep"], _facts(task, numbering)
+    equal, worst, gone = partial(_pairs, task.inputs("exact_duplicates")), Worst(), 0
+    alike: list[Blocks] = []
+    if task.reads("verified_pairs"):
+        similar = partial(_pairs, task.inputs("verified_pairs"))
+        sets = UnionFind(numbering.total)
+        for block in chain(equal(), similar()):
+            sets.add(block)
+        settled = Settled(sets, *keep)
+        worst, gone = _guarded(task, numbering, settled, Pairs(equal, similar))
+        if not task.reads("contained_pairs"):
+            return settled, worst, gone, None
+        alike = [similar, partial(kept_pairs, settled)]
+    contained = task.inputs("contained_pairs")
+    settled, held = groups_with_contained(
+        numbering, keep=keep, equal=equal, similar=alike, contained=contained, holding=_holding(task, numbering)
+    )
+    return settled, worst, gone, held
+
+
+def _holding(task: Task, numbering: Numbering) -> Holding:
+    """Returns how documents are compared of which one may stand in the other."""
+    return Holding(
+        total=numbering.total,
+        texts=_texts(task, numbering),
+        scheme=shingling_of(task),
+        least=task[HOLDING],
+        memory=task.memory,
+        spill=task.scratch,
+        template=templates_of(task, numbering),
+    )
 
 
 def _pairs(paired: Sequence[Partition]) -> Iterator[Edges]:
@@ -78,7 +130,7 @@ def _by_later(numbering: Numbering, exact: Sequence[Partition]) -> Edges:
 
 
 def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -> tuple[Worst, int]:
-    """Splits clusters as the guard decides; returns the worst ones, and the largest unsuspicious ones.
+    """Splits clusters as the guard decides; returns the suspicious ones.
 
     Also how many kept documents of split clusters joined another.
     """
@@ -93,8 +145,6 @@ def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -
         on_finding=worst.add,
         comparison=_comparison(task, numbering, sketches, sketched),
     )
-    for kept, size, members in settled.largest(WORST):
-        worst.add_unsuspected(kept, size, members)
     return worst, gone
 
 
@@ -106,11 +156,12 @@ def _comparison(task: Task, numbering: Numbering, sketches: Column, sketched: Sk
         total=numbering.total,
         bits=sketched.bits,
         sketches=sketches,
-        texts=lambda bitmap: texts_of(task.inputs("normalized_documents"), numbering, bitmap),
+        texts=_texts(task, numbering),
         scheme=sketched.scheme,
         threshold=task[KEPT_THRESHOLD],
         memory=task.memory,
         spill=task.scratch,
+        template=templates_of(task, numbering),
     )
 
 
@@ -154,8 +205,11 @@ def _facts(task: Task, numbering: Numbering) -> Facts:
     }
 
 
-def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Counter[str]:
-    """Writes every member of a cluster with the kept document and the size; returns removed documents by source."""
+def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: NDArray[np.void] | None) -> Counter[str]:
+    """Writes every member of a cluster with the kept document and the size; returns removed documents by source.
+
+    held: documents that go because the kept one holds them, if such were looked for.
+    """
     kept_documents = settled.kept_for_others()
     hashes, places = _write_ids(task, numbering, kept_documents), Places(kept_documents, numbering.total)
     removed: Counter[str] = Counter()
@@ -168,7 +222,8 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
             gone = members != kept
             numbers.add(members, kept, sizes)
             ids = hashes[places.of(kept[gone])]
-            marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids))
+            shares = () if held is None else (shares_of(members[gone], held),)
+            marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids, *shares))
             removed.update(numbering.by_source(members[gone]))
             rows, clusters = rows + len(members), clusters + int((~gone).sum())
             largest = max(largest, int(sizes.max(initial=0)))
@@ -176,6 +231,20 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled) -> Count
     task.count(rows_in=numbering.total, rows_out=rows, clusters=clusters, largest=largest, duplicates=removed.total())
     task.count(**numbers.statistics())
     return removed
+
+
+def _alike(task: Task) -> Alike:
+    """Returns when the text of a removed document and that of the kept one are alike."""
+    if task.reads("minhashes"):
+        scheme = Sketched.read(task.inputs("minhashes").once(stored_scheme)).scheme
+        similarity = task.parameters.get(PAIR_THRESHOLD, task.parameters.get(KEPT_THRESHOLD, 1.0))
+    else:
+        scheme, similarity = shingling_of(task), NEVER
+    return Alike(scheme, similarity, task.parameters.get(HOLDING, NEVER))
+
+
+def _texts(task: Task, numbering: Numbering) -> Texts:
+    return lambda bitmap: texts_of(task.inputs("normalized_documents"), numbering, bitmap)
 
 
 def _write_ids(task: Task, numbering: Numbering, kept: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.uint64]:

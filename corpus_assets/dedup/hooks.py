@@ -22,6 +22,7 @@ from corpus_assets.dedup.shared import (
 )
 from corpus_assets.dedup.signatures.scheme import CLEANING
 from corpus_assets.dedup.similarity.check import surely_above
+from resources.documents.template_notes import of_templates
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
 
@@ -121,18 +122,28 @@ class ComponentsHooks(OrderedHooks):
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
         """Yields the sources that lose more than allowed but have too few documents to stop a build.
 
-        Also those of which several files have the same ids.
+        Also those that lose mainly to a template, and those of which several files have the same ids.
         """
-        allowed = settings["dedup"]["max_loss"]
+        dedup = settings["dedup"]
+        allowed = dedup["max_loss"]
         for partition in partitions:
             for source, loss in partition.counters(LOSSES)["sources"].items():
                 if loss["documents"] < MIN_JUDGED and loss["removed"] > allowed * loss["documents"]:
                     removed, documents = f"{loss['removed']:,}", f"{loss['documents']:,}"
                     yield f"source {source}: {removed} of {documents} documents are duplicates of others"
+            yield from of_templates(partition.record.statistics, dedup["template_share"])
             for source, ids in partition.record.statistics.get(REPEATED_IDS, {}).items():
                 repeated, documents = f"{ids['repeated']:,}", f"{ids['documents']:,}"
                 said = f"{repeated} of {documents} documents have an id that an earlier of its files has"
                 yield f"source {source}: {said}"
+
+
+class ContainedClustersHooks(ComponentsHooks):
+    """Hooks of clusters of documents that others hold: no similarity is looked at, and no guard needed."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return OrderedHooks().derived_parameters(settings)
 
 
 def _sketches_cannot_say(settings: Values) -> bool:

@@ -4,6 +4,7 @@ import numpy as np
 
 from corpus_assets.dedup.shared import scheme_of
 from corpus_assets.dedup.signatures.minhash import sign_and_sketch
+from corpus_assets.dedup.templates.reading import template_of_shard
 from resources.formats.row_tables import SIGNATURES, SKETCH
 from resources.hashing import content_digest
 from resources.stage.task import Task
@@ -20,7 +21,7 @@ def minhashes(task: Task) -> None:
         task.array(f"{path}.sketch.npy", np.uint8, (bits // 8,)) as sketches,
         task.array(f"{path}.signatures.npy", np.uint32, (scheme.permutations,)) as signatures,
     ):
-        for signed, sketched in sign_and_sketch(documents.texts(), scheme, bits):
+        for signed, sketched in sign_and_sketch(documents.texts(), scheme, bits, template_of_shard(task)):
             signatures.append(signed)
             sketches.append(sketched)
     described = task.save_json(f"{path}.scheme.json", wanted.described(), rows=1)

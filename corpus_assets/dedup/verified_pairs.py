@@ -19,6 +19,7 @@ from corpus_assets.dedup.shared import (
 )
 from corpus_assets.dedup.similarity.check import Verification
 from corpus_assets.dedup.similarity.sketch_join import compared, range_rows, row_type
+from corpus_assets.dedup.templates.reading import templates_of
 from resources.stage.partitions import Partitions
 from resources.stage.task import Task
 
@@ -55,6 +56,7 @@ def _checked(
         memory=task.memory,
         spill=task.scratch,
         on_by_text=on_by_text,
+        template=templates_of(task, numbering),
     )
     span = ranges_of(task, numbering).span(range_number(task.key))
     at_once, half = range_rows(sketched.bits), task.memory // 2

@@ -121,7 +121,7 @@ class Lasting(Engine):
         """Leaves the workers to the next build."""
 
 
-class _Part(Corpus):
+class Part(Corpus):
     """A sample of a corpus, of some of its raw files."""
 
     def __init__(self, whole: Corpus, sample: Sample, place: Place, name: str, keys: frozenset[str]) -> None:
@@ -188,9 +188,14 @@ def own_home(folder: Path) -> Iterator[None]:
 
 def build_sample(whole: Corpus, sample: Sample, place: Place, name: str, keys: frozenset[str]) -> Measured:
     """Builds a sample of some raw files, and measures it. name: of its folder. `CorpusError` if anything fails."""
-    corpus = _Part(whole, sample, place, name, keys)
+    return build_part(Part(whole, sample, place, name, keys))
+
+
+def build_part(corpus: Part, names: Sequence[str] | None = None) -> Measured:
+    """Builds a sample, and measures it. names: of the assets that are built; by default all."""
+    stages = list(corpus.graph) if names is None else corpus.graph.select(names)
     started, cpu = time.monotonic(), cpu_seconds()
-    report = build(corpus, list(corpus.graph), _Silent())
+    report = build(corpus, stages, _Silent())
     wall, driver = time.monotonic() - started, cpu_seconds() - cpu
     _require_built(report)
     return replace(measured_store(corpus, corpus.planner()), driver=driver, wall=wall)

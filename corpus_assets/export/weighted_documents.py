@@ -36,7 +36,8 @@ def weighted_documents(task: Task, path: str, split: Partition, mix: StoredMix) 
     lines = (line for line, count in zip(split.lines(), times.tolist(), strict=True) for _ in range(count))
     size = int(rows["bytes"][kept].sum(dtype=np.uint64))
     with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
-        for line in in_order(lines, order, size, task.memory, task.scratch):
+        # Lines take more than their texts: metadata, and characters that are escaped.
+        for line in in_order(lines, order, 2 * size, task.memory, task.scratch):
             out.write(line)
     written = rows[kept]
     uses = np.arange(len(kept)) - np.repeat(np.cumsum(times) - times, times)

@@ -7,7 +7,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-_OVERHEAD = 3
+_LINE_BYTES = 256
+"""Bytes of memory that a line takes beside its own: as an object, in lists, and its rows in the tables of a chunk."""
 MAX_BUCKETS = 128
 
 
@@ -26,6 +27,11 @@ def slimpajama_order(rows: int, seed: int) -> NDArray[np.int64]:
     return np.array(positions, dtype=np.int64)
 
 
+def memory_of(size: int, lines: int) -> int:
+    """Returns the bytes of memory in which so many lines of `size` bytes are arranged, about."""
+    return size + size // 4 + _LINE_BYTES * lines
+
+
 def in_order(
     lines: Iterable[bytes], order: NDArray[np.int64], size: int, memory: int, spill: Callable[[], BinaryIO]
 ) -> Iterator[bytes]:
@@ -35,7 +41,7 @@ def in_order(
     go to a temporary file and are arranged separately, recursively if necessary. The result does not depend on
     `memory`.
     """
-    buckets = min(-(-size * _OVERHEAD // max(1, memory)), MAX_BUCKETS, len(order))
+    buckets = min(-(-memory_of(size, len(order)) // max(1, memory)), MAX_BUCKETS, len(order))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     if buckets <= 1:

@@ -10,19 +10,23 @@ from typing_extensions import override
 from corpus_assets.normalize import compiled
 from corpus_assets.normalize.dates import Dates, undated_notes
 from corpus_assets.normalize.reading import READING, DocumentHooks, documents_of, normalizer_of
+from corpus_assets.normalize.text import nfc
 from corpus_assets.normalize.text_table import TextTable, row_of
 from corpus_assets.raw.bad_rows import Gaps, dropped_notes, write_good_rows
 from corpus_assets.raw.losses import listed_losses, source_losses
 from corpus_assets.raw.rows.identities import Identities
 from corpus_assets.raw.takedown import TAKEDOWN, without_named
 from resources.formats.attributes import SHORT, SHORT_FLAG_TABLE, Identified
-from resources.formats.documents import DOCUMENT_COLUMNS, Document
+from resources.formats.documents import DOCUMENT_COLUMNS, Document, encode_document
 from resources.formats.row_tables import LENGTHS, TEXT, identifiers
 from resources.shards.listing import Listing
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.hooks import Records, Values
 from resources.stage.partition import Partition
 from resources.stage.task import Task
+
+_LONG = 1 << 20
+"""Code points of a text of which no more is held than must be."""
 
 ATTRIBUTE_COLUMNS = {
     "id": "string: of the document in the same row",
@@ -52,8 +56,7 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
         table = TextTable(texts, ids, lengths)
         identities, dates = Identities(), Dates()
         for document in rows:
-            document.text = fix(document.text)
-            documents.add(document)
+            documents.write(_normalized_line(document, fix))
             row = row_of(document)
             table.add(row)
             identities.add(document.id)
@@ -64,6 +67,19 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
     task.count(rows_in=rows_out + sum(task.dropped().values()), rows_out=rows_out, text_bytes=table.text_bytes)
     task.count(lengths=table.lengths, **dates.numbers())
     identities.count(task)
+
+
+def _normalized_line(document: Document, fix: Callable[[str], str]) -> bytes:
+    """Normalizes the text of a document; returns its line."""
+    if fix is not nfc or len(document.text) >= _LONG:
+        document.text = fix(document.text)
+        return encode_document(document)
+    # Encoded first, since that leaves the UTF-8 of a text with it, which `nfc` and the tables need too.
+    line, text = encode_document(document), nfc(document.text)
+    if text == document.text:
+        return line
+    document.text = text
+    return encode_document(document)
 
 
 def short_documents(task: Task) -> None:

@@ -13,6 +13,7 @@ from corpus_assets.orchestration.freshness.checks import tell
 from corpus_assets.orchestration.freshness.failures import Failure, any_failure, failures
 from corpus_assets.orchestration.freshness.state import freshness, unknown
 from corpus_assets.orchestration.instance.instance import close_abandoned_runs
+from corpus_assets.orchestration.verifying import NAME as VERIFYING
 from partitions.shards import register_shards
 from resources.errors import ConfigError, CorpusError
 from resources.hashing import content_digest
@@ -129,14 +130,15 @@ def corpus_sensor(corpus: Corpus, job: dg.JobDefinition) -> dg.SensorDefinition:
         job=job,
         minimum_interval_seconds=interval(),
         description="Launches one run that builds everything that is not fresh, as `corpus build` does, and brings the "
-        "check `fresh` of all assets up to date. Waits while any run is active. "
+        "check `fresh` of all assets up to date. Waits while any run is active but one of `verify_corpus`. "
         "Tries a partition that failed again when something changed, or after an hour.",
     )
     def sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         close_abandoned_runs(context.instance)
-        active = context.instance.get_runs(dg.RunsFilter(statuses=_ACTIVE), limit=3)
+        runs = context.instance.get_runs(dg.RunsFilter(statuses=_ACTIVE))
+        active = [run for run in runs if run.job_name != VERIFYING]
         if active:
-            names = ", ".join(run.run_id[:8] for run in active)
+            names = ", ".join(run.run_id[:8] for run in active[:3])
             return dg.SkipReason(f"runs are active ({names}); the next plan is made when they are done")
         planner = _planner(corpus, context.instance)
         register_shards(planner, context.instance)

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.html.comparing import Pieces, compared
-from corpus_assets.report.model import Boilerplate, Cluster, Duplicates, Substrings
+from corpus_assets.report.model import Boilerplate, Cluster, Duplicates, Semantic, Substrings
 from corpus_assets.report.records import Built, source_of, summed
 from corpus_assets.report.texts import Place, beginning, read, shown
+from resources.documents.template_notes import of_templates
 from resources.formats.documents import Document
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
@@ -25,13 +26,17 @@ _GUARD = (
     "kept_documents_joined",
     "unexamined_clusters",
 )
+_OF_SEMANTIC = ("rows_out", "compared", "flagged")
 _OF_SUBSTRINGS = ("rows_out", "spans", "characters", "flagged", "boilerplate_spans")
 _BOILERPLATE = 20
 Members = NDArray[np.unsignedinteger[Any]]
 
 
-def duplicates(built: Built, documents: str) -> Duplicates | None:
-    """Returns the findings; None without deduplication. documents: the asset whose texts were compared."""
+def duplicates(built: Built, documents: str, share: float | None) -> Duplicates | None:
+    """Returns the findings; None without deduplication.
+
+    documents: the asset whose texts were compared. share: `dedup.template_share`.
+    """
     for components in built.get(COMPONENTS, ()):
         numbers = components.record.statistics
         pairs, left_out = _largest_pairs(numbers.get(_PAIRS))
@@ -44,6 +49,10 @@ def duplicates(built: Built, documents: str) -> Duplicates | None:
             pairs=pairs,
             pairs_left_out=left_out,
             exact=numbers.get(_EXACT),
+            contained=numbers.get("removed_contained"),
+            shares=numbers.get("contained_shares", {}),
+            by_template=list(of_templates(numbers, share)),
+            templates=next((one.record.statistics["shingles"] for one in built.get("templates", ())), None),
             guard={name: numbers[name] for name in _GUARD if name in numbers},
             samples=_samples(components, built.get(documents, ())),
         )
@@ -175,3 +184,21 @@ def _of_each_entry(built: Built, configuration: Mapping[str, Any]) -> Iterator[S
         if partitions:
             found.sort(key=lambda one: (-one.documents, -one.length))
             yield Substrings(entry["name"], entry["min_length"], entry["boilerplate"], sources, found[:_BOILERPLATE])
+
+
+def semantic(built: Built, configuration: Mapping[str, Any]) -> list[Semantic]:
+    """Returns the findings of each entry of `dedupers` with `kind: semantic`."""
+    return list(_of_meanings(built, configuration))
+
+
+def _of_meanings(built: Built, configuration: Mapping[str, Any]) -> Iterator[Semantic]:
+    for entry in configuration["dedupers"]:
+        partitions = built.get(f"{entry['name']}_attributes", ()) if entry.get("kind") == "semantic" else ()
+        sources: dict[str, dict[str, int]] = {}
+        scores: dict[str, int] = {}
+        for one in partitions:
+            numbers, source = one.record.statistics, source_of(one) or ""
+            sources[source] = summed([sources.get(source, {}), {key: numbers[key] for key in _OF_SEMANTIC}])
+            scores = summed([scores, numbers["scores"]])
+        if partitions:
+            yield Semantic(entry["name"], entry["threshold"], sources, dict(sorted(scores.items())))

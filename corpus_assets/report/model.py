@@ -139,6 +139,10 @@ class Duplicates(msgspec.Struct):
     pairs: for each source of removed documents, how many were removed for one of each source.
     pairs_left_out: documents in pairs of sources beyond those listed.
     exact: those removed of each source whose very text another document has; None if it was not counted.
+    contained: those removed of each source, with another text, that stand in the one kept; None if none was looked for.
+    shares: the latter of all sources by the share of their shingles that the kept one has, in whole per cent.
+    by_template: sentences about sources that lose mainly to a template. templates: shingles that were left out, by
+    source; None if none were looked for.
     """
 
     clusters: int
@@ -149,6 +153,10 @@ class Duplicates(msgspec.Struct):
     pairs: dict[str, dict[str, int]] | None = None
     pairs_left_out: int = 0
     exact: dict[str, int] | None = None
+    contained: dict[str, int] | None = None
+    shares: dict[str, int] = {}
+    by_template: list[str] = []
+    templates: dict[str, int] | None = None
     guard: dict[str, int] = {}
     samples: list[Cluster] = []
 
@@ -174,6 +182,18 @@ class Substrings(msgspec.Struct):
     boilerplate: int | None
     sources: dict[str, dict[str, int]]
     listed: list[Boilerplate] = []
+
+
+class Semantic(msgspec.Struct):
+    """What an entry of `dedupers` with `kind: semantic` marked: numbers by source, and documents by cosine.
+
+    scores: marked documents by the lower end of twentieths.
+    """
+
+    name: str
+    threshold: float
+    sources: dict[str, dict[str, int]]
+    scores: dict[str, int] = {}
 
 
 class Benchmark(msgspec.Struct):
@@ -253,7 +273,7 @@ class Stage(msgspec.Struct):
 class Model(msgspec.Struct):
     """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
 
-    origins, languages, substrings: unset if they are not configured.
+    origins, languages, substrings, semantic: unset if they are not configured.
     """
 
     version: int
@@ -270,6 +290,7 @@ class Model(msgspec.Struct):
     configuration: dict[str, Any]
     stages: dict[str, Stage]
     substrings: list[Substrings] | msgspec.UnsetType = msgspec.UNSET
+    semantic: list[Semantic] | msgspec.UnsetType = msgspec.UNSET
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
     classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
     languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET

@@ -15,6 +15,7 @@ from corpus_assets.report.sections.holdout import holdout
 from corpus_assets.report.sections.making import making, repeat
 from corpus_assets.report.sections.measures import measures
 from corpus_assets.report.sections.origins import origins
+from corpus_assets.report.sections.semantic import semantic
 from corpus_assets.report.sections.sources import sources
 from corpus_assets.report.sections.substrings import substrings
 from corpus_assets.report.sections.summary import summary
@@ -32,7 +33,8 @@ def page(model: Model, content: bytes, times: Timings, audit: Result | None = No
     counted = () if model.origins is UNSET else (origins,)
     learned = () if model.classifiers is UNSET else (classifiers,)
     cut = () if model.substrings is UNSET else (substrings,)
-    repeated = (partial(duplicates, audit=audit), *cut)
+    alike = () if model.semantic is UNSET else (semantic,)
+    repeated = (partial(duplicates, audit=audit), *cut, *alike)
     parts = (summary, flow, tokens, sources, *counted, lengths, *repeated, holdout, measures, *learned, packing)
     sections = [*(part(model) for part in parts), making(times), repeat(model, times)]
     shown = render(

@@ -9,7 +9,7 @@ from corpus_assets.report.audit.result import FILE, MOST_BYTES, Result, build_of
 from corpus_assets.report.benchmarks import benchmarks
 from corpus_assets.report.classifiers import classifiers
 from corpus_assets.report.datasets import datasets
-from corpus_assets.report.duplicates import COMPONENTS, duplicates, substrings
+from corpus_assets.report.duplicates import COMPONENTS, duplicates, semantic, substrings
 from corpus_assets.report.flow import READ, sources, splits, steps
 from corpus_assets.report.lengths import lengths
 from corpus_assets.report.measures import measures
@@ -59,7 +59,9 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         splits=splits(built),
         datasets=datasets(built, configuration),
         lengths=lengths(built),
-        duplicates=duplicates(built, documents if documents in built else READ),
+        duplicates=duplicates(
+            built, documents if documents in built else READ, configuration["dedup"]["template_share"]
+        ),
         benchmarks=benchmarks(built),
         measures=histograms,
         measures_left_out=left_out,
@@ -68,6 +70,7 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         languages=languages(built) if LANGUAGES in built else UNSET,
         stages={asset: _stage(asset, built[asset], versions[asset]) for asset in built},
         substrings=substrings(built, configuration) or UNSET,
+        semantic=semantic(built, configuration) or UNSET,
         classifiers=classifiers(built, configuration),
     )
 

@@ -17,7 +17,7 @@ from corpus_assets.tracing.resemblance import resemblance
 from corpus_assets.tracing.step import Status, Step
 from corpus_assets.tracing.tables import IDS, TEXTS, attribute_at, count_of, flag_at, id_at, rows_of_id
 from resources.documents.names import document_name
-from resources.formats.attributes import CLUSTER_SIZE
+from resources.formats.attributes import CLUSTER_SIZE, CONTAINED
 from resources.stage.partition import Partition
 from resources.stage.settings import range_key
 
@@ -157,6 +157,8 @@ def _duplicate(look: Look, attribute: Partition, row: int) -> Step:
     size = int(found.attributes[CLUSTER_SIZE][0][2]) if CLUSTER_SIZE in found.attributes else 2
     other = document_after_filter(look, str(kept["shard"]), int(kept["row"]), str(kept["id"]))
     details: dict[str, Any] = {"cluster": kept["cluster"], "cluster_size": size}
+    if CONTAINED in found.attributes:
+        details["contained"] = found.attributes[CONTAINED][0][2]
     details |= _alike(look, attribute, row, str(kept["shard"]), int(kept["row"]))
     words = f"{_how(details)} {document_name(other.source, other.id)}, which is kept of {size} documents"
     return _of_flag(look, attribute, row, words, flagged=True, details=details, other=other)
@@ -165,6 +167,8 @@ def _duplicate(look: Look, attribute: Partition, row: int) -> Step:
 def _how(details: dict[str, Any]) -> str:
     if details.get("equal"):
         return "its text is that of"
+    if "contained" in details:
+        return f"{details['contained']:.1%} of its shingles stand in"
     if "resemblance" not in details:
         return "it is a near-duplicate of"
     alike = f"resemblance {details['resemblance']:.3f}"

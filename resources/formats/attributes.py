@@ -57,6 +57,7 @@ Item = dict[str, str | int | float]
 SHORT = "short_documents__cleaned__short"
 DUPLICATE = "duplicates__minhash__duplicate"
 CLUSTER_SIZE = "duplicates__minhash__cluster_size"
+CONTAINED = "duplicates__minhash__contained"
 
 FLAGS = "flags"
 """Segment of an attribute partition that holds only which rows are flagged."""

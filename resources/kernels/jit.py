@@ -122,6 +122,14 @@ def merged(function: F) -> F:
     return cast(F, _njit(function, inline="always"))
 
 
+def operation(function: F) -> F:
+    """Declares an operation for kernels by numba's types of its arguments, and by LLVM's instructions for it."""
+    _prepare()
+    from numba.extending import intrinsic
+
+    return cast(F, intrinsic(function))
+
+
 def _njit(function: Callable[..., Any], **options: Any) -> Any:
     """Returns numba's dispatcher; wrappers that nobody calls are left out, since they take time to compile."""
     dispatcher = cast(Any, import_module("numba")).njit(**options)(function)

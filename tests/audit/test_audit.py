@@ -235,7 +235,7 @@ def test_a_row_of_other_cells_is_named(folder: Path) -> None:
     content = (folder / "audit/sheet.csv").read_text(encoding="utf-8-sig")
     (folder / "judged.csv").write_text(f"{content}right,too,few\r\n", encoding="utf-8")
     rows = len(sheet_rows(folder / "audit/sheet.csv")) + 1
-    assert f"judged.csv, row {rows}: has 3 cells; the head has 14" in str(audit("--read", "judged.csv").exception)
+    assert f"judged.csv, row {rows}: has 3 cells; the head has 15" in str(audit("--read", "judged.csv").exception)
 
 
 def test_a_sheet_that_is_there_is_not_replaced_unless_asked(folder: Path) -> None:

@@ -286,6 +286,20 @@ CASES: dict[Key, Case] = {
         ("dedupers.substrings.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
         "substrings_passages",
     ),
+    ("Semantic", "model"): Case(
+        {**source(), "dedupers": [{"kind": "semantic", "model": NOWHERE}]},
+        ("dedupers.semantic.model", NOWHERE, "cannot be read"),
+        "semantic_vectors",
+    ),
+    ("Semantic", "sources"): Case(
+        {**source(), "dedupers": [{"kind": "semantic", "model": "json:loads", "sources": [NOWHERE]}]},
+        ("dedupers.0.sources", "'nowhere'", "valid: web"),
+    ),
+    ("Semantic", "glob"): Case(
+        {**source(), "dedupers": [{"kind": "semantic", "model": "numpy:zeros", "glob": ["nowhere/*"]}]},
+        ("dedupers.semantic.glob 'nowhere/*'", "none of 1 files", "a.jsonl"),
+        "semantic_vectors",
+    ),
     ("Deduper", "against"): Case(
         {**source(), "dedupers": [{"name": "urls", "by": "text", "against": [NOWHERE]}]},
         ("dedupers.0.against", "'nowhere'", "valid: web"),
@@ -598,7 +612,7 @@ ELSEWHERE = {
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
-        "Substrings.name",
+        *("Substrings.name", "Semantic.name"),
         *("AttributeFiles.name", "Classifier.name"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",

@@ -14,9 +14,9 @@ import pytest
 from corpus_assets.cli.clean import clean_corpus
 from corpus_assets.cli.doctor.health import findings
 from corpus_assets.cli.sampling import Asked, write_sample_config
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.building.build import build as whole_build
+from corpus_assets.verification.verify import verify
 from resources.errors import DamagedFileError, StoreAccessError
 from resources.formats.known import format_of
 from resources.ledger.ledger import Ledger, Record

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.verification.verify import verify
 from resources.ledger.ledger import Ledger
 from resources.ledger.records import decode_record, encode_record
 from resources.planning.decisions import Status

@@ -9,10 +9,10 @@ import yaml
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
-from corpus_assets.cli.verify import verify
 from corpus_assets.copying import Copied, _require_apart, copy_corpus
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.unowned import unowned_files
+from corpus_assets.verification.verify import verify
 from resources.errors import ConfigError, StorageError
 from resources.ledger.ledger import record_path
 from resources.storage.file_cache import FileCache

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from corpus_assets.cli.verify import verify
 from corpus_assets.copying import Copied, copy_corpus
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.unowned import unowned_files
+from corpus_assets.verification.verify import verify
 from resources.errors import StorageError
 from resources.planning.planner import Status
 from tests.build.small import Work, digests, drive, opened, raw_rows

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpus_assets.cli.verify import verify
 from corpus_assets.copying import copy_corpus
+from corpus_assets.verification.verify import verify
 from resources.storage.local import TEMPORARY
 from tests.build.small import Work, live_records, opened
 from tests.copying.kill_copy import MOMENTS

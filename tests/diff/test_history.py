@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from corpus_assets.cli.clean import clean_corpus
-from corpus_assets.cli.verify import verify
 from corpus_assets.diff import history
 from corpus_assets.diff.history import before, entries, keep, read, since
 from corpus_assets.diff.numbers import Asset, Numbers, flattened, same_content
 from corpus_assets.diff.opened import open_side
+from corpus_assets.verification.verify import verify
 from resources.errors import ConfigError
 from resources.storage.local import LocalStorage
 from tests.build.conftest import built_once, work

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from corpus_assets.cli.console import output
-from corpus_assets.cli.estimate import Prices, _as_json, _show
+from corpus_assets.cli.estimating.whole import Prices, _as_json, _show
 from corpus_assets.estimate.known import known_cost
 from corpus_assets.estimate.run import BLOCKS, run_estimate
 from corpus_assets.estimate.sample_builds import some_files

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corpus_assets.cli.verify import verify
+from corpus_assets.verification.verify import verify
 from resources.ledger.ledger import Ledger
 from resources.stage.task import Task
 from resources.storage.local import LocalUnpublished

@@ -12,10 +12,10 @@ import psutil
 import pytest
 
 from corpus_assets.checking import asset_key
-from corpus_assets.cli.verify import verify
 from corpus_assets.orchestration.instance.instance import project_instance
 from corpus_assets.orchestration.shown.provenance import DATA_VERSION
 from corpus_assets.report.assets import NAME as REPORT
+from corpus_assets.verification.verify import verify
 from resources.formats.jsonl.members import TABLE
 from resources.hashing import content_digest
 from resources.stage.declaration import Partitioning

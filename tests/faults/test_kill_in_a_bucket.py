@@ -8,9 +8,9 @@ import pytest
 from xxhash import xxh3_128
 
 from corpus_assets.cli.clean import clean_corpus
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.tokenize.counts.manifest import MANIFEST
+from corpus_assets.verification.verify import verify
 from resources.storage.s3.paths import has_plain_name, unversioned
 from tests.build.small import contents, drive, live_records, opened, prose, raw_rows, write_raw, write_small
 from tests.faults.kill_in_stage import IN_A_BUCKET, ONE_BY_NAME, kill, killed_at

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from corpus_assets.cli.verify import verify
 from corpus_assets.copying import copy_corpus
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.unowned import unowned_files
+from corpus_assets.verification.verify import verify
 from resources.ledger.ledger import Ledger
 from tests.build.small import contents, drive, opened, statuses, write_config, write_small
 from tests.export.test_every_format import FORMATS, dataset

@@ -12,9 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.elsewhere import Elsewhere
 from corpus_assets.corpus.step import Step
+from corpus_assets.verification.verify import verify
 from resources.errors import BuilderLostError, LeaseLostError
 from resources.stage.jobs import run_job
 from tests.build.small import contents, digests, opened, write_small

@@ -14,9 +14,9 @@ from typing import BinaryIO
 import msgspec
 import pytest
 
-from corpus_assets.cli.verify import verify
 from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.corpus.step import Step
+from corpus_assets.verification.verify import verify
 from resources import system_errors
 from resources.errors import BadFileError, ConfigError, StorageError, file_fault
 from resources.formats.segments import SegmentWriter, segment_lines

@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.building.build import build
+from corpus_assets.verification.verify import verify
 from resources.errors import CorpusError
 from resources.planning.planner import Status
 from resources.storage.file_cache import FileCache

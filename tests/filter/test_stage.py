@@ -11,9 +11,9 @@ from typing_extensions import override
 from corpus_assets import stages
 from corpus_assets.cli.questions.show import Asked, show_partition
 from corpus_assets.cli.questions.wanted import wanted
-from corpus_assets.cli.verify import verify
 from corpus_assets.normalize.text_table import row_of
 from corpus_assets.split.checks import flows
+from corpus_assets.verification.verify import verify
 from resources.documents.row_rule import Discard, Drop, Replace, Replacement, Row, RowRule, RuleSet, Verdict
 from resources.errors import ConfigError
 from resources.formats.attributes import attribute_rows

@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from corpus_assets.cli.verify import verify
+from corpus_assets.verification.verify import verify
 from resources.stage.jobs import run_job
 from tests.build.small import Work, drive, opened
 from tests.integrity.test_damaged_files import ONE, flip, path_of

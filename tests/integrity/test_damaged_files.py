@@ -10,10 +10,11 @@ import msgspec
 import pytest
 
 from corpus_assets.cli.console import FAILED
-from corpus_assets.cli.verify import mended, run, verify
+from corpus_assets.cli.verify import run
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
 from corpus_assets.tokenize.tokenizer import _LOADED
+from corpus_assets.verification.verify import mended, verify
 from resources.errors import DamagedFileError
 from resources.ledger.ledger import recipe_digest, record_path
 from resources.stage.partition import Partition

@@ -8,9 +8,9 @@ from typing import Any
 import h5py
 import pytest
 
-from corpus_assets.cli.verify import mended, verify
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
+from corpus_assets.verification.verify import mended, verify
 from resources.formats.known import FORMATS, fault_of
 from resources.ledger.ledger import record_path
 from tests.build.small import Key, contents, digests, drive, live_records, opened, write_small

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from corpus_assets.cli.clean import clean_corpus
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
+from corpus_assets.verification.verify import verify
 from resources.errors import StorageError
 from resources.ledger.ledger import Ledger
 from resources.stage.declaration import Partitioning, Stage, same

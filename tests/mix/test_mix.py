@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.mix.repeat import copies
 from corpus_assets.mix.scatter import Kept, Placed, scatter
-from corpus_assets.mix.shuffle import MAX_BUCKETS, in_order, keyed_order, slimpajama_order
+from corpus_assets.mix.shuffle import MAX_BUCKETS, in_order, keyed_order, memory_of, slimpajama_order
 
 MANY = [f"document {number}" for number in range(20_000)]
 IDS = st.lists(st.text(max_size=8), unique=True, max_size=30)
@@ -145,7 +145,7 @@ def test_slimpajama_order_leaves_the_global_generator_alone() -> None:
     assert random.random() == expected
 
 
-@given(LINES, st.randoms(use_true_random=False), st.integers(1, 400))
+@given(LINES, st.randoms(use_true_random=False), st.integers(1, 4000))
 @settings(max_examples=50)
 def test_the_order_written_does_not_depend_on_memory(lines: list[bytes], chance: random.Random, memory: int) -> None:
     order = np.array(chance.sample(range(len(lines)), len(lines)), dtype=np.int64)
@@ -158,5 +158,5 @@ def test_the_order_written_does_not_depend_on_memory(lines: list[bytes], chance:
 
     size = sum(map(len, lines))
     assert list(in_order(iter(lines), order, size, memory, spill)) == expected
-    assert bool(files) == (len(lines) > 1 and size * 3 > memory)
+    assert bool(files) == (len(lines) > 1 and memory_of(size, len(lines)) > memory)
     assert list(in_order(iter(lines), order, size, 1 << 30, spill)) == expected

@@ -20,8 +20,17 @@ CROWDED = st.text(
     )
 )
 
+RUNS = st.lists(
+    st.one_of(
+        st.text(st.sampled_from(" \t\n-.,'aZ09\x00\x1c\x7f"), min_size=60, max_size=140),
+        st.sampled_from([" " * 130, "." * 70, "a" * 64, "\u00e9", "e\u0301", "\u2003", "\u0130"]),
+    ),
+    max_size=5,
+).map("".join)
+"""Texts with runs of ASCII, at which kernels look 64 bytes at a time."""
 
-@given(st.one_of(st.text(), CROWDED))
+
+@given(st.one_of(st.text(), CROWDED, RUNS))
 def test_lengths_are_those_of_the_definition(text: str) -> None:
     assert counted(text.encode()) == cleaned_length(text)
 
@@ -37,7 +46,7 @@ def test_lone_surrogates_count_as_any_other() -> None:
     assert counted(text.encode("utf-8", "surrogatepass")) == 5
 
 
-@given(st.one_of(st.text(), CROWDED))
+@given(st.one_of(st.text(), CROWDED, RUNS))
 def test_normalizing_the_unsettled_places_is_normalizing_the_text(text: str) -> None:
     for padded in (text, f"{text}{'é ' * 40}{text}"):
         assert nfc(padded) == unicodedata.normalize("NFC", padded)

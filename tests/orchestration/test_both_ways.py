@@ -12,13 +12,13 @@ import msgspec
 import pytest
 
 from corpus_assets.checking import asset_key
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.elsewhere import Elsewhere
 from corpus_assets.diff.history import FOLDER as HISTORY
 from corpus_assets.orchestration.building.build import build
 from corpus_assets.orchestration.building.runner import LOST_WHY
 from corpus_assets.orchestration.freshness.failures import failures
 from corpus_assets.orchestration.shown.partition_events import FRESH
+from corpus_assets.verification.verify import verify
 from resources.engine.local import LocalEngine
 from resources.errors import CorpusError
 from resources.ledger.ledger import FOLDER, FileRecord, Record, lease_name

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import resources
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.verification.verify import verify
 from resources.errors import ConfigError
 from resources.formats.hdf5.reader import read_hdf5
 from resources.stage.partition import Partition

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.cli.verify import verify
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.streams.rows import packed
+from corpus_assets.verification.verify import verify
 from resources.errors import ConfigError
 from resources.formats.codecs import open_zstd
 from resources.stage.partition import Partition

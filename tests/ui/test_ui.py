@@ -60,7 +60,10 @@ def test_the_code_location_shows_assets_groups_partitions_checks_and_jobs(server
     assert set(checks["decontaminated_train"]) == {"conservation_of_rows", "no_holdout_text_in_train", "fresh"}
     assert {"build_corpus", "build_deduplication", "build_tokenizers"} <= {job["name"] for job in repository["jobs"]}
     assert [sensor["name"] for sensor in repository["sensors"]] == ["build_what_is_not_fresh"]
-    assert [schedule["name"] for schedule in repository["schedules"]] == ["nightly_build"]
+    assert [schedule["name"] for schedule in repository["schedules"]] == [
+        "nightly_build",
+        "nightly_verification",
+    ]
 
 
 def test_a_backfill_over_shards_bands_and_components_ends_with_all_of_it_fresh(

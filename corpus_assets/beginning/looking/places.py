@@ -38,13 +38,14 @@ class Left:
 class Place:
     """A place of raw files. given: as it was asked for. location: as corpus.yaml calls it. glob: all, or one file.
 
-    access: the section `s3`, which says how an object store is reached.
+    access: the section `s3`, which says how an object store is reached. asked_by: what asks, for errors.
     """
 
     given: str
     location: str
     glob: str = ALL
     access: Mapping[str, Any] = field(default_factory=dict)
+    asked_by: str = KEY
 
     @property
     def is_local(self) -> bool:
@@ -68,7 +69,7 @@ class Place:
         return place_of(self._folder())
 
     def _folder(self) -> SourceFolder:
-        return SourceFolder("init", self.location, (self.glob,), "auto", KEY, s3=S3Settings(**self.access))
+        return SourceFolder("init", self.location, (self.glob,), "auto", self.asked_by, s3=S3Settings(**self.access))
 
     def files(self, left: Left) -> Iterator[FoundFile]:
         """Yields the files that are no hidden ones; `left` gets what is left out.
@@ -103,7 +104,7 @@ class Place:
             except (OSError, StorageError) as error:
                 why = error.strerror if isinstance(error, OSError) else str(error)
                 if not folder:
-                    raise StorageError(f"{KEY}: {printable(self.given)!r} cannot be listed: {why}") from None
+                    raise StorageError(f"{self.asked_by}: {printable(self.given)!r} cannot be listed: {why}") from None
                 left.unlisted.append((folder, why or type(error).__name__))
                 continue
             left.files += [(start + name.partition("/")[2], why) for name, why in beside]
@@ -116,17 +117,17 @@ class Place:
                     yield FoundFile(start + one.path, one.bytes, one.modified, one.problem)
 
 
-def place_named(given: str, access: Mapping[str, Any] | None = None) -> Place:
+def place_named(given: str, access: Mapping[str, Any] | None = None, asked_by: str = KEY) -> Place:
     """Returns the place that a person named: a folder, one file in it, or an address. Nothing is read.
 
     access: the section `s3` of corpus.yaml. `hf://org/name` is `hf://datasets/org/name`. `ConfigError` for what cannot
-    be a place.
+    be a place, or is not there; it begins with `asked_by`.
     """
     scheme = scheme_of(given)
     if access and scheme != "s3":
         raise ConfigError(f"--access: goes with s3://bucket/prefix, received {printable(given)!r}")
     if not scheme:
-        return _local_place(given)
+        return _local_place(given, asked_by)
     named = given
     if scheme == "hf" and not given.startswith("hf://datasets/"):
         named = f"hf://datasets/{given.partition('://')[2]}"
@@ -134,11 +135,11 @@ def place_named(given: str, access: Mapping[str, Any] | None = None) -> Place:
     try:
         check_location(named)
     except ValueError as error:
-        raise ConfigError(f"{KEY}: received {_shown(given)}; valid: {error}") from None
+        raise ConfigError(f"{asked_by}: received {_shown(given)}; valid: {error}") from None
     folder, _, last = named.rpartition("/")
     if scheme in ("s3", "hf") and data_suffix(last) is not None:
-        return Place(given, folder, last, access or {})
-    return Place(given, named, ALL, access or {})
+        return Place(given, folder, last, access or {}, asked_by)
+    return Place(given, named, ALL, access or {}, asked_by)
 
 
 def _shown(given: str) -> str:
@@ -146,20 +147,20 @@ def _shown(given: str) -> str:
     return repr(given.partition("?")[0]) if "@" not in urlsplit(given).netloc else "an address with a user name"
 
 
-def _local_place(given: str) -> Place:
+def _local_place(given: str, asked_by: str) -> Place:
     path = Path(given)
     if given != expanded(given) and not path.exists():
         path = Path(expanded(given))
     try:
         if path.is_file():
-            return Place(given, str(path.parent), path.name)
+            return Place(given, str(path.parent), path.name, asked_by=asked_by)
         there = path.is_dir()
     except OSError as error:
-        raise StorageError(f"{KEY}: {printable(given)!r} cannot be looked at: {error.strerror}") from None
+        raise StorageError(f"{asked_by}: {printable(given)!r} cannot be looked at: {error.strerror}") from None
     if not there:
         what = "is not a folder" if os.path.lexists(path) else "is not there"
         raise ConfigError(
-            f"{KEY}: {printable(given)!r} {what}; valid: a folder or file of this machine, s3://bucket/prefix, "
+            f"{asked_by}: {printable(given)!r} {what}; valid: a folder or file of this machine, s3://bucket/prefix, "
             "hf://datasets/org/name, https://host/list.txt"
         )
-    return Place(given, str(path))
+    return Place(given, str(path), asked_by=asked_by)

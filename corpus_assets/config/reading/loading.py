@@ -1,7 +1,7 @@
 """Reading and checking `corpus.yaml`."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -45,12 +45,12 @@ def load_config(path: str | Path, changes: Sequence[str] = ()) -> CorpusConfig:
     return loaded_config(path, changes).config
 
 
-def loaded_config(path: str | Path, changes: Sequence[str] = ()) -> Loaded:
+def loaded_config(path: str | Path, changes: Sequence[str] = (), sources: Sequence[Mapping[str, Any]] = ()) -> Loaded:
     """Reads and checks a `corpus.yaml`; `ConfigError` lists every fault: its key, what was received, what is valid.
 
     A file may extend another one (`read_values`). A sample's file names the corpus.yaml of the whole (`sample.of`),
     which gives everything but the sample and the store; `sample.of` becomes an absolute path. changes: see
-    `with_changes`.
+    `with_changes`. sources: sections of further sources, after those of the file.
     """
     file = Path(path)
     read = read_values(file)
@@ -58,12 +58,16 @@ def loaded_config(path: str | Path, changes: Sequence[str] = ()) -> Loaded:
     if (whole := _whole_of(before, file)) is not None:
         read = read_values(whole)
         before, file, files = _as_sample(before["sample"], file, whole, read.values), whole, (*files, *read.files)
-    values = with_changes(before, changes)
+    values = with_changes(_with_sources(before, sources), changes)
     where = _where(read, before, values)
     config = parse_config(values, str(path), where)
     _check_places(config, file, where)
     _require_different_sources(config, file, where)
     return Loaded(config, values, where, files)
+
+
+def _with_sources(values: Any, sources: Sequence[Mapping[str, Any]]) -> Any:
+    return {**values, "sources": [*values["sources"], *sources]} if sources else values
 
 
 def _where(read: Read, before: Any, values: Any) -> Where:

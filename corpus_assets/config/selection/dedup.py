@@ -149,6 +149,24 @@ class Dedup(Section):
         description="check of each candidate pair: `none`, by its sketches (`signature`), by the shingles of its texts "
         "(`exact`), or `two_sided`: by its sketches when they are far from the threshold, else by its texts",
     )
+    rule: Literal["similar", "contained", "either"] = Field(
+        "similar",
+        description="which documents go: those `similar` to a kept one by `threshold`, those `contained` in one (a "
+        "page within a longer page), or `either`",
+    )
+    contained: Share = Field(
+        0.95,
+        gt=0,
+        le=1,
+        description="share of a document's shingles that another must have to hold it, for `rule` contained or either",
+    )
+    template_share: Share | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="shingles that this share of a source's documents have are its template, and are left out when "
+        "documents are compared: for sources of short records in one frame (calls, forms, logs); needs `family: oph`",
+    )
     threshold: Share = Field(0.8, gt=0, le=1, description="Jaccard similarity from which a verified pair counts")
     ranges: int = Field(
         DEFAULT_RANGES,
@@ -188,6 +206,8 @@ class Dedup(Section):
             raise ValueError(f"keep: a rule is named twice in {', '.join(self.keep)}")
         if "first" in self.keep[:-1]:
             raise ValueError("keep: nothing can come after 'first', which leaves no ties")
+        if self.rule == "similar" and "contained" in self.model_fields_set:
+            raise ValueError("contained: without effect with rule 'similar'; valid for it: contained, either")
         if self.priority and "source" not in self.keep:
             raise ValueError(f"priority: without effect unless keep names 'source'; keep is {', '.join(self.keep)}")
         return self

@@ -10,6 +10,7 @@ from corpus_assets.config.naming import FILE, SOURCE, VALUES
 from corpus_assets.config.section import Bytes, Name, Section, Share
 from corpus_assets.config.sections import Globs
 from corpus_assets.config.selection.attributes import entry_name, key_prefix
+from corpus_assets.config.selection.kinds.semantic import Semantic
 from corpus_assets.config.selection.kinds.substrings import Substrings
 
 _PARTS = ("paragraphs", "ngrams")
@@ -153,7 +154,7 @@ class Deduper(Section):
         return self
 
 
-_BY, _KINDS = "of equal values", ("substrings",)
+_BY, _KINDS = "of equal values", ("substrings", "semantic")
 
 
 def _known(entry: Any) -> Any:
@@ -169,7 +170,7 @@ def _kind(value: Any) -> Any:
 
 
 AnyDeduper = Annotated[
-    Annotated[Deduper, Tag(_BY)] | Annotated[Substrings, Tag("substrings")],
+    Annotated[Deduper, Tag(_BY)] | Annotated[Substrings, Tag("substrings")] | Annotated[Semantic, Tag("semantic")],
     Discriminator(_kind),
     BeforeValidator(_known),
 ]

@@ -18,7 +18,7 @@ from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.signatures.sketches import least_agreement
 from corpus_assets.dedup.similarity.among import Likeness, first_similar, near
 from corpus_assets.dedup.similarity.check import Texts, away
-from corpus_assets.dedup.similarity.jaccard import CleanedTexts, ShingleSets, wanted
+from corpus_assets.dedup.similarity.jaccard import CleanedTexts, OfDocument, ShingleSets, wanted
 from resources.spill import Spill
 
 _HOPELESS = 7
@@ -28,7 +28,10 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Comparison:
-    """How documents are compared: the sketches and texts of `total` documents, and the similarity that counts."""
+    """How documents are compared: the sketches and texts of `total` documents, and the similarity that counts.
+
+    template: the shingles that the set of a document leaves out.
+    """
 
     total: int
     bits: int
@@ -38,6 +41,7 @@ class Comparison:
     threshold: float
     memory: int
     spill: Spill
+    template: OfDocument | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def _joined(asked: Iterable[_Ordered], comparison: Comparison) -> Iterator[Place
     with comparison.spill() as file:
         documents = wanted((cluster.members for cluster in compared), comparison.total)
         texts = CleanedTexts(file, comparison.texts(documents))
-        sets = ShingleSets(texts, comparison.scheme, comparison.memory // 2)
+        sets = ShingleSets(texts, comparison.scheme, comparison.memory // 2, comparison.template)
         found = sketched(compared, comparison.sketches)
         for joined, places, (cluster, held) in zip(numbers, near_others, found, strict=True):
             rows = texts.rows(cluster.members).tolist()

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.constants import LARGEST, NO_SHINGLE
 from corpus_assets.dedup.kernels.polynomial import begin, mix64, slide
+from corpus_assets.dedup.kernels.template import without
 from resources.kernels.jit import ahead, helper, inlined, kernel
 
 U32 = np.uint32
@@ -23,21 +24,22 @@ _ONE = U64(1)
 
 
 @ahead(
-    "Tuple((uint8[::1], int64[::1])), Tuple((int64, int64, uint64, uint64)), UniTuple(int64[::1], 2), "
-    "uint32[:, ::1], uint64[:, ::1]"
+    "Tuple((uint8[::1], int64[::1])), Tuple((int64, int64, uint64, uint64)), "
+    "Tuple((int64[::1], int64[::1], uint64[::1])), uint32[:, ::1], uint64[:, ::1]"
 )
 @kernel
 def sign_and_sketch(
     texts: Texts,
     shingling: Shingling,
-    rotations: tuple[NDArray[np.int64], NDArray[np.int64]],
+    tables: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[U64]],
     signatures: NDArray[U32],
     sketches: NDArray[U64],
 ) -> None:
     """Fills signatures (documents, bins), all NO_SHINGLE before, and sketches (documents, bins / 64), all zeros before.
 
-    A sketch holds the lowest bits of a second signature. Both have their own salt, number of bins and `rotations`, and
-    share the pass over the text; outputs without columns cost nothing.
+    A sketch holds the lowest bits of a second signature. Both have their own salt, number of bins and rotations, and
+    share the pass over the text; outputs without columns cost nothing. `tables`: both rotations, and shingles to leave
+    out (`template.fill`), or none. A document with no other shingle is taken as a whole.
     """
     text, bounds = texts
     by_word, width, salt, sketch_salt = shingling
@@ -57,20 +59,28 @@ def sign_and_sketch(
         window = begin(text, bounds[document], stop, by_word, width)
         if window[3] > stop:
             continue
-        while window[3] <= stop:
-            count, window = slide(text, stop, by_word, window, values)
-            _lower(values, count, salt, hashes, signature)
-            _lower(values, count, sketch_salt, hashes, bins)
+        kept = 0
+        for attempt in range(2):
+            while window[3] <= stop:
+                count, window = slide(text, stop, by_word, window, values)
+                if tables[2].size and attempt == 0:
+                    count = without(values, count, tables[2])
+                kept += count
+                _lower(values, count, salt, hashes, signature)
+                _lower(values, count, sketch_salt, hashes, bins)
+            if kept > 0:
+                break
+            window = begin(text, bounds[document], stop, by_word, width)
         if before.size:
             for place in range(before.size):
                 before[place] = signature[place]
-            _densify(before, rotations[0], signature)
+            _densify(before, tables[0], signature)
         if words:
             _pack(bins, taken, lowest)
             for word in range(words):
                 filled[word] = taken[word]
                 sketches[document, word] = lowest[word]
-            _densify_bits(taken, lowest, rotations[1], filled, sketches[document])
+            _densify_bits(taken, lowest, tables[1], filled, sketches[document])
 
 
 @helper

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.constants import MIX, MULTIPLIER
 from corpus_assets.dedup.kernels.windows import unit_end
 from resources.kernels.jit import ahead, helper, inlined, kernel
+from resources.kernels.vectors import RUN, not_ascii
 
 U64 = np.uint64
 Window = tuple[U64, U64, int, int]
@@ -24,6 +25,7 @@ _MIX = U64(MIX)
 _HALF = U64(32)
 _BYTE = U64(8)
 _ONE = U64(1)
+CHAINS = 4
 
 
 @inlined
@@ -71,17 +73,80 @@ def slide(text: NDArray[np.uint8], stop: int, by_word: int, window: Window, out:
     state, weight, start, end = window
     count = 0
     while end <= stop and count < out.size:
-        out[count] = state
-        count += 1
-        if end == stop:
-            end += 1
-        elif by_word or text[start] >= 0x80 or text[end] >= 0x80:
-            state, start, end = _advance(text, (state, weight, start, end), stop, by_word)
-        else:
-            state = state * _FACTOR + (U64(text[end]) - U64(text[start]) * weight)
-            start += 1
-            end += 1
+        if not by_word:
+            many = _ascii_windows(text, (start, end), min(stop - end, out.size - count))
+            if many:
+                state = _slide_ascii(text[start:], end - start, (state, weight), out[count : count + many])
+                count += many
+                start += many
+                end += many
+        # One by one, up to where it pays to look for ASCII again.
+        for _ in range(RUN):
+            if end > stop or count == out.size:
+                break
+            out[count] = state
+            count += 1
+            if end == stop:
+                end += 1
+            elif by_word or text[start] >= 0x80 or text[end] >= 0x80:
+                state, start, end = _advance(text, (state, weight, start, end), stop, by_word)
+            else:
+                state = _next(text, state, weight, (U64(start), U64(end)))
+                start += 1
+                end += 1
     return count, (state, weight, start, end)
+
+
+@inlined
+def _ascii_windows(text: NDArray[np.uint8], span: tuple[int, int], most: int) -> int:
+    """Returns how many windows from this one on are ASCII, and so is the byte after the last; 0 if they are few.
+
+    A multiple of CHAINS, and at most `most`.
+    """
+    start, end = span
+    if most < RUN:
+        return 0
+    position = start
+    while position + RUN <= end + most and not not_ascii(text[position : position + RUN]):
+        position += RUN
+    return max(position - end, 0) // CHAINS * CHAINS
+
+
+@helper
+def _slide_ascii(text: NDArray[np.uint8], width: int, window: tuple[U64, U64], out: NDArray[U64]) -> U64:
+    """Writes the polynomials of the windows that begin at the first bytes of ASCII; returns that of the one after them.
+
+    Each follows from the one before, so as many chains of them as the processor multiplies at a time go side by side.
+    window: the first polynomial, and the weight.
+    """
+    state, weight = window
+    stretch, end = U64(out.size // CHAINS), U64(width)
+    second, third, fourth = text[stretch:], text[2 * stretch :], text[3 * stretch :]
+    states = state, _of_window(second, width), _of_window(third, width), _of_window(fourth, width)
+    for i in range(stretch):
+        out[i], out[i + stretch], out[i + 2 * stretch], out[i + 3 * stretch] = states
+        states = (
+            _next(text, states[0], weight, (i, i + end)),
+            _next(second, states[1], weight, (i, i + end)),
+            _next(third, states[2], weight, (i, i + end)),
+            _next(fourth, states[3], weight, (i, i + end)),
+        )
+    return states[3]
+
+
+@inlined
+def _next(text: NDArray[np.uint8], state: U64, weight: U64, places: tuple[int | U64, int | U64]) -> U64:
+    """Returns the polynomial after the first byte of a window has gone and the one at its end has come."""
+    gone, come = places
+    return state * _FACTOR + (U64(text[come]) - U64(text[gone]) * weight)
+
+
+@inlined
+def _of_window(text: NDArray[np.uint8], width: int) -> U64:
+    state = U64(0)
+    for i in range(width):
+        state = state * _FACTOR + U64(text[i])
+    return state
 
 
 @inlined

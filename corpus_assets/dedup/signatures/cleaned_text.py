@@ -29,9 +29,9 @@ def clean_batch(texts: Texts) -> Texts:
 def _cleaned(texts: Texts) -> tuple[Texts, NDArray[np.bool_]]:
     """Returns texts cleaned by the table, and which of them it cannot clean."""
     from corpus_assets.dedup.kernels.cleaning import clean as fill
+    from resources.kernels.vectors import RUN
 
-    # One byte of room more, because the last byte written may be dropped again.
-    cleaned = Texts(np.empty(len(texts.characters) + 1, dtype=np.uint8), np.empty_like(texts.bounds))
+    cleaned = Texts(np.empty(len(texts.characters) + RUN, dtype=np.uint8), np.empty_like(texts.bounds))
     beyond = np.empty(len(texts.bounds) - 1, dtype=np.bool_)
     fill(((texts.characters, texts.bounds), (cleaned.characters, cleaned.bounds)), _classes(), beyond)
     return Texts(cleaned.characters[: cleaned.bounds[-1]], cleaned.bounds), beyond

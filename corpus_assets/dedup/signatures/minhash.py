@@ -14,6 +14,7 @@ from corpus_assets.dedup.signatures.cleaned_text import clean_batch
 from corpus_assets.dedup.signatures.one_permutation import rotations, salt_of, sketch_salt
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.signatures.sketches import Sketches, require_bits
+from corpus_assets.dedup.signatures.template import NOTHING, table_of
 from resources.formats.texts import Texts, batches
 
 
@@ -28,18 +29,22 @@ def sign(texts: Iterable[str], scheme: SignatureScheme, block: int = 1024) -> It
 
 
 def sign_and_sketch(
-    texts: Iterable[Texts], scheme: SignatureScheme, bits: int
+    texts: Iterable[Texts], scheme: SignatureScheme, bits: int, template: NDArray[np.uint64] = NOTHING
 ) -> Iterator[tuple[NDArray[np.uint32], Sketches]]:
     """Yields for each batch of texts their signatures, as `sign` does, and their sketches (m, bits / 8).
 
     The sketch of a featureless text is all zeros. `bits` is a multiple of 64 up to
-    32,768, else `ValueError`.
+    32,768, else `ValueError`. template: hashes of shingles that signatures of `oph` and sketches leave out, unless a
+    text has no others.
     """
     require_bits(bits)
-    return (_signed(batch, scheme, bits) for batch in texts)
+    table = table_of(template)
+    return (_signed(batch, scheme, bits, table) for batch in texts)
 
 
-def _signed(batch: Texts, scheme: SignatureScheme, bits: int) -> tuple[NDArray[np.uint32], Sketches]:
+def _signed(
+    batch: Texts, scheme: SignatureScheme, bits: int, table: NDArray[np.uint64] = NOTHING
+) -> tuple[NDArray[np.uint32], Sketches]:
     """Returns signatures and sketches; sketches have no columns if `bits` is 0."""
     cleaned, bounds = clean_batch(batch)
     rows = len(bounds) - 1
@@ -48,7 +53,7 @@ def _signed(batch: Texts, scheme: SignatureScheme, bits: int) -> tuple[NDArray[n
     if scheme.family != "oph":
         _minhash(cleaned, bounds, scheme, signatures)
     if scheme.family == "oph" or bits:
-        _one_permutation(cleaned, bounds, scheme, signatures, sketches)
+        _one_permutation(Texts(cleaned, bounds), scheme, table, signatures, sketches)
     return signatures, sketches
 
 
@@ -58,25 +63,26 @@ def featureless(signatures: NDArray[np.uint32]) -> NDArray[np.bool_]:
 
 
 def _one_permutation(
-    cleaned: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
+    cleaned: Texts,
     scheme: SignatureScheme,
+    table: NDArray[np.uint64],
     signatures: NDArray[np.uint32],
     sketches: Sketches,
 ) -> None:
     """Fills sketches (texts, bits / 8), all zeros before, of cleaned texts, and the signatures if they are of `oph`.
 
     Each bit is the lowest one of a slot of the one-permutation signature with so many bins, over the shingles of
-    `scheme`.
+    `scheme` that are not in a table.
     """
     from corpus_assets.dedup.kernels.oph import sign_and_sketch as fill
 
     if scheme.family != "oph":
         signatures = signatures[:, :0]
     salts = salt_of(scheme.seed), sketch_salt(scheme.seed)
-    moves = rotations(signatures.shape[1], salts[0]), rotations(8 * sketches.shape[1], salts[1])
+    tables = rotations(signatures.shape[1], salts[0]), rotations(8 * sketches.shape[1], salts[1]), table
     shingling = int(scheme.unit == "word"), scheme.width, np.uint64(salts[0]), np.uint64(salts[1])
-    fill((cleaned, bounds), shingling, moves, np.ascontiguousarray(signatures), sketches.view(np.uint64))
+    out = np.ascontiguousarray(signatures), sketches.view(np.uint64)
+    fill((cleaned.characters, cleaned.bounds), shingling, tables, *out)
 
 
 def _minhash(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.documents.numbering import Edges, document_dtype
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.signatures.sketches import Agreements, least_agreement
-from corpus_assets.dedup.similarity.jaccard import exact_similarities, wanted
+from corpus_assets.dedup.similarity.jaccard import OfDocument, exact_similarities, wanted
 from resources.spill import Spill
 
 Texts = Callable[[NDArray[np.uint8]], Iterable[tuple[int, str]]]
@@ -49,7 +49,7 @@ def surely_above(threshold: float, bits: int) -> float:
 class Verification:
     """The check of candidates among `total` documents by sketches of so many bits, and by texts.
 
-    on_by_text: called with the number of pairs in a block whose texts are compared.
+    on_by_text: called with the number of pairs in a block whose texts are compared. template: shingles left out.
     """
 
     total: int
@@ -60,6 +60,7 @@ class Verification:
     memory: int
     spill: Spill
     on_by_text: Callable[[int], None] = lambda _: None
+    template: OfDocument | None = None
 
     def pairs(self, compared: Iterable[tuple[Edges, Agreements]], how: Check) -> Iterator[Edges]:
         """Yields blocks of the pairs (k, 2) that pass; pairs decided by their sketches keep the given order.
@@ -87,7 +88,14 @@ class Verification:
                 self.on_by_text(len(undecided))
                 file.write(undecided.tobytes())
             texts = self.texts(wanted(self._stored(file), self.total))
-            similar = exact_similarities(self._stored(file), texts, self.scheme, memory=self.memory, spill=self.spill)
+            similar = exact_similarities(
+                self._stored(file),
+                texts,
+                self.scheme,
+                memory=self.memory,
+                spill=self.spill,
+                template=self.template,
+            )
             for pairs, jaccard in similar:
                 yield pairs[jaccard >= self.threshold]
 

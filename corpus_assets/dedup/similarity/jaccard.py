@@ -2,7 +2,7 @@
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -15,6 +15,9 @@ from resources.errors import StorageError
 from resources.spill import Spill, cut
 
 Hashes = NDArray[np.uint64]
+
+OfDocument = Callable[[int], Hashes]
+"""Returns the shingles of the template of a document's source, ascending, by the document's number."""
 
 _BLOCK_PAIRS = 1 << 16
 # Peak memory of making a set, per byte of cleaned text: all hashes, the unique ones, and the text twice.
@@ -58,7 +61,13 @@ def marked(bitmap: NDArray[np.uint8], documents: NDArray[np.unsignedinteger]) ->
 
 
 def exact_similarities(
-    pairs: Iterable[Edges], texts: Iterable[tuple[int, str]], scheme: SignatureScheme, *, memory: int, spill: Spill
+    pairs: Iterable[Edges],
+    texts: Iterable[tuple[int, str]],
+    scheme: SignatureScheme,
+    *,
+    memory: int,
+    spill: Spill,
+    template: OfDocument | None = None,
 ) -> Iterator[tuple[Edges, NDArray[np.float64]]]:
     """Yields blocks of the pairs (k, 2), in their order, with the Jaccard similarity (k,) of their shingle sets.
 
@@ -66,11 +75,12 @@ def exact_similarities(
     them. Cleaned texts go to a scratch file; 16 bytes per text stay in memory. Sets of 64-bit hashes are made on demand
     and kept within `memory` bytes; the least recently used are dropped first. With pairs in the order of `agreements`
     most sets are made once per range. Sets that do not fit are compared a slice at a time. Two documents without a
-    shingle have similarity 0. `ValueError` for a document without a text, or texts out of order.
+    shingle have similarity 0. template: the shingles that a document's set leaves out. `ValueError` for a document
+    without a text, or texts out of order.
     """
     with spill() as file:
         cleaned = CleanedTexts(file, texts)
-        sets = ShingleSets(cleaned, scheme, memory)
+        sets = ShingleSets(cleaned, scheme, memory, template)
         for block in cut(pairs, _BLOCK_PAIRS):
             rows = cleaned.rows(block).tolist()
             similarities = (sets.similarity(left, right) for left, right in rows)
@@ -104,6 +114,10 @@ class CleanedTexts:
             raise ValueError(f"document {documents[~known][0]} is in a pair, but its text was not given")
         return rows
 
+    def number(self, row: int) -> int:
+        """Returns the document of a row."""
+        return int(self._numbers[row])
+
     def size(self, row: int) -> int:
         """Returns the number of bytes of a cleaned text, which has at most as many shingles."""
         return int(self._ends[row + 1] - self._ends[row])
@@ -122,8 +136,13 @@ class CleanedTexts:
 class ShingleSets:
     """Sets of shingles by row; the last used are kept in memory."""
 
-    def __init__(self, texts: CleanedTexts, scheme: SignatureScheme, memory: int) -> None:
+    def __init__(
+        self, texts: CleanedTexts, scheme: SignatureScheme, memory: int, template: OfDocument | None = None
+    ) -> None:
+        """Begins without a set. template: the shingles that a document's set leaves out, unless it has no others."""
         self._texts = texts
+        self._template = template
+        self._whole: dict[int, bool] = {}
         self._scheme = scheme
         self._room = self._budget = memory // 2
         self._working = max(memory // 4, 1)
@@ -135,10 +154,17 @@ class ShingleSets:
         slices = -(-size * _WORKING_BYTES // self._working)
         if slices <= 1:
             return _jaccard([(self.of(left), self.of(right))])
-        cleaned = self._texts.read(left), self._texts.read(right)
-        return _jaccard(
-            (self._slice(cleaned[0], place, slices), self._slice(cleaned[1], place, slices)) for place in range(slices)
-        )
+        return _jaccard((self.part(left, place, slices), self.part(right, place, slices)) for place in range(slices))
+
+    def slices(self, row: int) -> int:
+        """Returns in how many equal slices of hashes a row's set must be made to fit in memory."""
+        return max(-(-self._texts.size(row) * _WORKING_BYTES // self._working), 1)
+
+    def part(self, row: int, place: int, slices: int) -> Hashes:
+        """Returns one of several slices of a row's set, sorted; the whole set if there is one slice."""
+        if slices == 1:
+            return self.of(row)
+        return self._own(row, self._slice(self._texts.read(row), place, slices), part=True)
 
     def most(self, row: int) -> int:
         """Returns a number that the shingles of a row's set are not more than."""
@@ -153,16 +179,36 @@ class ShingleSets:
         if row in self._sets:
             self._sets.move_to_end(row)
             return self._sets[row]
-        made = self._sets[row] = shingle_hashes(self._texts.read(row), self._scheme)
+        made = self._sets[row] = self._own(row, shingle_hashes(self._texts.read(row), self._scheme))
         self._room -= made.nbytes
         while self._room < 0 and len(self._sets) > 1:
             self._room += self._sets.popitem(last=False)[1].nbytes
         return made
 
+    def _own(self, row: int, hashes: Hashes, *, part: bool = False) -> Hashes:
+        """Returns hashes of a row without those of its template. part: whether they are not all that it has."""
+        template = None if self._template is None else self._template(self._texts.number(row))
+        if template is None or not len(template):
+            return hashes
+        own = np.setdiff1d(hashes, template, assume_unique=True)
+        if part:
+            return hashes if self._is_template(row, template) else own
+        return own if len(own) else hashes
+
+    def _is_template(self, row: int, template: Hashes) -> bool:
+        """Returns whether a text that is made in slices has no shingle beside its template."""
+        if row not in self._whole:
+            parts = (shingle_hashes(piece, self._scheme) for piece in self._pieces(self._texts.read(row)))
+            self._whole[row] = not any(len(np.setdiff1d(part, template, assume_unique=True)) for part in parts)
+        return self._whole[row]
+
+    def _pieces(self, cleaned: bytes) -> Iterator[bytes]:
+        return pieces(cleaned, max(self._working // _WORKING_BYTES, 1), self._scheme.unit, self._scheme.width)
+
     def _slice(self, cleaned: bytes, place: int, slices: int) -> Hashes:
         """Returns the hashes of a text that fall into one of several equal slices of their range."""
         found = []
-        for piece in pieces(cleaned, max(self._working // _WORKING_BYTES, 1), self._scheme.unit, self._scheme.width):
+        for piece in self._pieces(cleaned):
             hashes = shingle_hashes(piece, self._scheme)
             bits = np.uint64(_SLICE_BITS)
             found.append(hashes[(hashes >> bits) * np.uint64(slices) >> bits == place])

@@ -3,13 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from resources.formats.kernels.cleaned_runs import after_spaces, classify
 from resources.formats.kernels.utf8 import decoded
-from resources.kernels.jit import ahead, kernel, read_only
+from resources.kernels.jit import ahead, helper, inlined, kernel, read_only
+from resources.kernels.vectors import RUN, count_bits, first_bit, not_ascii, not_zero
 
 DROPPED, KEPT, SPACE, DOUBLED, LOOK_UP = 0, 1, 2, 5, 8
 """Bits of a code point in cleaning: it is kept, is whitespace, or becomes two; LOOK_UP: see `cleaned_length`."""
 
 UNSETTLED = 255
+
+_NEAR = 16
+"""Bytes of ASCII after which more are likely: in most scripts only spaces are."""
 
 U64 = np.uint64
 _ONE = U64(1)
@@ -24,20 +29,51 @@ def cleaned_length(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: ND
     `leads` has the bits of a code point by its first byte, or LOOK_UP if `points` has them by code point; those past
     `points` are kept. Other bytes count like dropped ones.
     """
-    kept, gaps, in_gap = U64(0), U64(0), U64(0)
-    for position in range(text.size):
+    kept, gaps, gap = U64(0), U64(0), U64(0)
+    are_kept, spaces = np.empty(RUN, dtype=np.uint8), np.empty(RUN, dtype=np.uint8)
+    position = 0
+    while position < text.size:
+        if position + RUN <= text.size and not not_ascii(text[position : position + RUN]):
+            classify(text[position : position + RUN], are_kept, spaces)
+            word = not_zero(are_kept)
+            follow, gap = after_spaces(word, not_zero(spaces), gap)
+            kept += count_bits(word)
+            gaps += count_bits(word & follow)
+            position += RUN
+            continue
+        end = min(position + RUN, text.size)
+        while position < end:
+            found = leads[text[position]]
+            if found == LOOK_UP:
+                found = _looked_up(text, position, points)
+                kept += U64(found == DOUBLED)
+            # Without branches, since the processor cannot predict spaces and punctuation.
+            bits = U64(found)
+            is_kept = bits & _ONE
+            kept += is_kept
+            gaps += gap & is_kept
+            gap = (gap & ~is_kept) | ((bits & _TWO) >> _ONE)
+            position += 1
+    return int(kept + gaps - U64(kept > 0 and _begins_with_space(text, leads, points)))
+
+
+@inlined
+def _looked_up(text: NDArray[np.uint8], position: int, points: NDArray[np.uint8]) -> np.uint8:
+    point, _ = decoded(text, position)
+    return points[point] if point < points.size else np.uint8(KEPT)
+
+
+@inlined
+def _begins_with_space(text: NDArray[np.uint8], leads: NDArray[np.uint8], points: NDArray[np.uint8]) -> bool:
+    """Returns whether whitespace comes before the first code point that is kept."""
+    found = np.uint8(DROPPED)
+    position = 0
+    while position < text.size and found == DROPPED:
         found = leads[text[position]]
         if found == LOOK_UP:
-            point, _ = decoded(text, position)
-            found = points[point] if point < points.size else np.uint8(KEPT)
-            kept += U64(found == DOUBLED)
-        # Without branches, since the processor cannot predict spaces and punctuation.
-        bits = U64(found)
-        is_kept = bits & _ONE
-        kept += is_kept
-        gaps += in_gap & is_kept
-        in_gap = ((in_gap & ~is_kept) | ((bits & _TWO) >> _ONE)) & U64(kept > 0)
-    return int(kept + gaps)
+            found = _looked_up(text, position, points)
+        position += 1
+    return bool(found == SPACE)
 
 
 @ahead(f"{read_only('uint8')}, uint8[::1], int64[:, ::1]")
@@ -57,6 +93,8 @@ def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArra
         first = position
         while position < text.size and text[position] < 0x80:
             position += 1
+            if position - first == _NEAR:
+                position = _past_runs(text, position)
         run = position - first
         class_ = np.uint8(0)
         if run == 0:
@@ -85,3 +123,14 @@ def unsettled(text: NDArray[np.uint8], classes: NDArray[np.uint8], spans: NDArra
         spans[found, 1] = index
         found += 1
     return found
+
+
+@helper
+def _past_runs(text: NDArray[np.uint8], position: int) -> int:
+    """Returns the first place from one on where a byte is not ASCII, or the end of the last whole run before it."""
+    while position + RUN <= text.size:
+        others = not_ascii(text[position : position + RUN])
+        if others:
+            return position + int(first_bit(others))
+        position += RUN
+    return position

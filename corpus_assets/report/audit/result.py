@@ -29,7 +29,8 @@ class Source(msgspec.Struct):
     """The removed documents of a source: all, and those with the text of the kept one, which nobody need judge.
 
     bands: the others by band. bars: the others by estimated similarity, in bars of equal width from 0 to 1. nearest:
-    kept documents by the similarity of the nearest other kept one, in the same bars.
+    kept documents by the similarity of the nearest other kept one, in the same bars. held: documents that went because
+    the kept one holds them, by the share that it has, in the same bars.
     """
 
     removed: int
@@ -37,6 +38,7 @@ class Source(msgspec.Struct):
     bands: dict[str, Band]
     bars: list[int]
     nearest: list[int] = []
+    held: list[int] = []
 
     @property
     def judged(self) -> int:

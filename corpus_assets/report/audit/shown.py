@@ -39,6 +39,9 @@ def drawings(result: Result) -> list[Markup]:
         if any(source.bars):
             title = f"{name}: removed documents with another text, by their similarity to the one kept"
             found.append(charts.histogram(title, edges, source.bars))
+        if any(source.held):
+            title = f"{name}: documents that stand in the one kept, by the share of their shingles that it has"
+            found.append(charts.histogram(title, edges, source.held))
         if any(source.nearest):
             title = f"{name}: kept documents that were compared, by the similarity of the nearest other kept one"
             found.append(charts.histogram(title, edges, source.nearest))

@@ -28,12 +28,19 @@ def duplicates(model: Model, audit: Result | None = None) -> Section:
     if found is None:
         section.blocks.append(Note("Documents were not compared with each other."))
         return section
-    section.blocks += [_tiles(found), _sources(found)]
+    section.blocks += [_tiles(found), _sources(found), *map(Note, found.by_template)]
+    if found.templates is not None:
+        rows = [[source, count] for source, count in found.templates.items()]
+        title = "Shingles left out, by source: its template"
+        section.blocks.append(Table(title, [("source", "text"), ("shingles", "count")], rows))
     drawn = []
     if found.sizes:
         drawn.append(charts.columns("Clusters by their number of documents", dict(found.sizes)))
     elif found.sizes is None:
         section.blocks.append(Note(f"Sizes of clusters: {NOT_COUNTED}."))
+    if found.shares:
+        title = "Documents that stand in the one kept, by the share of their shingles that it has, in per cent"
+        drawn.append(charts.columns(title, dict(found.shares)))
     section.blocks += [Charts(drawn)] if drawn else []
     section.blocks.append(_matrix(found))
     section.blocks += _judged(audit) if audit else []
@@ -74,7 +81,7 @@ def _tiles(found: Duplicates) -> Tiles:
 
 def _sources(found: Duplicates) -> Table:
     shown, others = largest(found.sources.items(), lambda one: one[1]["removed"], MOST_ROWS)
-    exact = found.exact or {}
+    exact, contained = found.exact or {}, found.contained or {}
     rows = [
         [
             source,
@@ -82,12 +89,14 @@ def _sources(found: Duplicates) -> Table:
             loss["removed"],
             loss["removed"] / loss["documents"] if loss["documents"] else None,
             None if found.exact is None else exact.get(source, 0),
-            None if found.exact is None else loss["removed"] - exact.get(source, 0),
+            None if found.exact is None else loss["removed"] - exact.get(source, 0) - contained.get(source, 0),
+            *([] if found.contained is None else [contained.get(source, 0)]),
         ]
         for source, loss in shown
     ]
     columns = [("source", "text"), ("compared", "count"), ("left out", "count"), ("share left out", "share")]
     columns += [("same text", "count"), ("similar text", "count")]
+    columns += [] if found.contained is None else [("stands in the one kept", "count")]
     return Table("Near-duplicates by source", columns, rows, left_out=len(others))
 
 

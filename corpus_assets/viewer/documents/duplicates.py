@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.containment.numbers import shares_of
+from corpus_assets.dedup.containment.shared import HELD, UNITS
 from corpus_assets.dedup.documents.numbering import Numbering, cluster_id, shard_source
 from corpus_assets.dedup.shared import stored_numbering
 from corpus_assets.dedup.signatures.sketches import estimate
@@ -22,6 +24,7 @@ from corpus_assets.viewer.query import missing
 from corpus_assets.viewer.reading import lines_at, lines_file
 from corpus_assets.viewer.site import Asked, link, page, seen, short, way_link
 from resources.documents.names import document_name, shown_id
+from resources.documents.template_notes import of_templates
 from resources.errors import NotBuiltError
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
@@ -112,6 +115,7 @@ def clusters(asked: Asked) -> str:
         largest=record.statistics.get("largest"),
         number=len(found.kept),
         losses=_losses(record.numbers),
+        by_template=list(of_templates(record.statistics, view.corpus.settings.values["dedup"]["template_share"])),
         judged=audit.judged if audit else 0,
         audit=table(audit) if audit else [],
         audit_columns=COLUMNS,
@@ -172,6 +176,7 @@ def cluster(asked: Asked) -> str:
 
     shown = members[start : start + MEMBERS]
     alike = _resemblances(look, found.numbering, kept, [*shown, members[wanted]])
+    held = _held(found.partition, [*shown, members[wanted]])
     other_shard, other_row = found.numbering.locate(members[wanted])
     texts = [_text(look, shard, row), _text(look, other_shard, other_row)]
     left, right = compared(*(text[:COMPARED] for text in texts))
@@ -181,15 +186,16 @@ def cluster(asked: Asked) -> str:
         f"Cluster {cluster_id(shard, row)}",
         name=cluster_id(shard, row),
         size=size,
-        kept=_document(look, found.numbering, kept, alike),
-        other=_document(look, found.numbering, members[wanted], alike),
+        kept=_document(look, found.numbering, kept, alike, held),
+        other=_document(look, found.numbering, members[wanted], alike, held),
+        contained=found.partition.has(HELD),
         left=[(seen(text), same) for text, same in left],
         right=[(seen(text), same) for text, same in right],
         equal=bool(texts[0]) and texts[0] == texts[1],
         same_words=all(same for _, same in (*left, *right)),
         cut=COMPARED if max(map(len, texts)) > COMPARED else 0,
         members=[
-            {**_document(look, found.numbering, one, alike), "compare": here(start + n, start)}
+            {**_document(look, found.numbering, one, alike, held), "compare": here(start + n, start)}
             for n, one in enumerate(shown)
         ],
         wanted=wanted - start,
@@ -197,7 +203,9 @@ def cluster(asked: Asked) -> str:
     )
 
 
-def _document(look: Look, numbering: Numbering, number: int, alike: dict[int, float]) -> dict[str, Any]:
+def _document(
+    look: Look, numbering: Numbering, number: int, alike: dict[int, float], held: dict[int, float]
+) -> dict[str, Any]:
     shard, row = numbering.locate(number)
     made = look.partition(look.documents, shard)
     known = made is not None and row < count_of(made)
@@ -209,7 +217,16 @@ def _document(look: Look, numbering: Numbering, number: int, alike: dict[int, fl
         "href": link("documents", look.documents, shard, row=row) if known else "",
         "why": way_link(shard_source(shard), _id(look, shard, row)),
         "alike": alike.get(number),
+        "held": held.get(number),
     }
+
+
+def _held(components: Partition, documents: list[int]) -> dict[int, float]:
+    """Returns the share of its shingles that the kept one has, of each document that went for that reason."""
+    if not components.has(HELD):
+        return {}
+    shares = shares_of(np.array(documents, dtype=np.uint64), components.array(HELD)).tolist()
+    return {number: share / UNITS for number, share in zip(documents, shares, strict=True) if share}
 
 
 def _named(look: Look, numbering: Numbering, number: int) -> str:

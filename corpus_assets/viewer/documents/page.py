@@ -139,7 +139,7 @@ def _kept(kept: dict[str, Any] | None) -> dict[str, str] | None:
         return None
     return {
         "text": document_name(str(kept.get("source")), str(kept.get("id")), 120),
-        "cluster": link("duplicates", kept["shard"], row=kept["row"]),
+        "cluster": link("duplicates", kept["shard"], row=kept["row"]) if "cluster" in kept else "",
         "why": way_link(str(kept.get("source")), str(kept.get("id"))),
     }
 

@@ -5,12 +5,12 @@ from numpy.typing import NDArray
 
 from resources.formats.kernels.utf8 import encoded, is_utf8
 from resources.kernels.jit import ahead, helper, inlined, kernel, read_only
+from resources.kernels.vectors import RUN, first_bit, not_zero
 
 UNUSUAL = -1
 """Returned where a JSON library must decide: faults, halves of surrogate pairs, other keys."""
 
 _QUOTE, _BACKSLASH, _SOLIDUS, _NEWLINE = 0x22, 0x5C, 0x2F, 0x0A
-_RUN = 64
 
 
 @ahead(f"{read_only('uint8')}, uint8[::1], int64[::1]")
@@ -21,6 +21,7 @@ def document_texts(lines: NDArray[np.uint8], texts: NDArray[np.uint8], bounds: N
     `bounds` (lines + 1,) becomes where each starts and the last ends. Returns the number of lines, or UNUSUAL.
     """
     number, length, position = 0, 0, 0
+    special = np.empty(RUN, dtype=np.uint8)
     bounds[0] = 0
     if not is_utf8(lines):
         return UNUSUAL
@@ -28,7 +29,7 @@ def document_texts(lines: NDArray[np.uint8], texts: NDArray[np.uint8], bounds: N
         position = _text_start(lines, position)
         if position == UNUSUAL or number + 1 >= bounds.size:
             return UNUSUAL
-        position, length = _unescaped(lines, position, texts, length)
+        position, length = _unescaped(lines, position, (texts, special), length)
         if position == UNUSUAL:
             return UNUSUAL
         while position < lines.size and lines[position] != _NEWLINE:
@@ -62,17 +63,20 @@ def _after(lines: NDArray[np.uint8], position: int, expected: bytes) -> int:
 
 
 @helper
-def _unescaped(source: NDArray[np.uint8], position: int, out: NDArray[np.uint8], length: int) -> tuple[int, int]:
+def _unescaped(
+    source: NDArray[np.uint8], position: int, buffers: tuple[NDArray[np.uint8], NDArray[np.uint8]], length: int
+) -> tuple[int, int]:
     """Writes the content of a string, from its first byte on, at out[length:] in UTF-8.
 
-    Returns where its closing quote is, or UNUSUAL; and where the content ends.
+    buffers: `out`, and room for a run. Returns where its closing quote is, or UNUSUAL; and where the content ends.
     """
+    out, special = buffers
     while position < source.size:
-        if position + _RUN <= source.size:
-            plain = int(_copy_plain(source[position : position + _RUN], out[length : length + _RUN]))
+        if position + RUN <= source.size:
+            plain = _copy_plain(source[position : position + RUN], out[length : length + RUN], special)
             position += plain
             length += plain
-            if plain == _RUN:
+            if plain == RUN:
                 continue
         byte = source[position]
         if byte == _QUOTE:
@@ -92,15 +96,13 @@ def _unescaped(source: NDArray[np.uint8], position: int, out: NDArray[np.uint8],
 
 
 @inlined
-def _copy_plain(run: NDArray[np.uint8], out: NDArray[np.uint8]) -> np.uint8:
+def _copy_plain(run: NDArray[np.uint8], out: NDArray[np.uint8], special: NDArray[np.uint8]) -> int:
     """Copies a run of bytes; returns how many at its beginning stand for themselves: nothing escaped, no end."""
-    plain = np.uint8(_RUN)
-    for i in range(_RUN):
+    for i in range(RUN):
         byte = run[i]
         out[i] = byte
-        others = (byte < 0x20) | (byte == _QUOTE) | (byte == _BACKSLASH)
-        plain = min(plain, np.uint8(i) if others else np.uint8(_RUN))
-    return plain
+        special[i] = (byte < 0x20) | (byte == _QUOTE) | (byte == _BACKSLASH)
+    return int(first_bit(not_zero(special)))
 
 
 @inlined

@@ -12,6 +12,7 @@ from corpus_assets.dedup.signatures.cleaned_text import clean_batch
 from corpus_assets.dedup.signatures.shingles import cleaned_bytes
 from resources.formats.texts import joined
 from tests.dedup import oracles
+from tests.normalize.test_scan import RUNS
 
 POINTS = range(sys.maxunicode + 1)
 AWKWARD = st.sampled_from(
@@ -46,6 +47,16 @@ def test_every_code_point_between_others(pattern: str) -> None:
 def test_batches_of_any_text(texts: list[str]) -> None:
     assert by_batch(texts) == by_definition(texts)
     assert [cleaned_bytes(text) for text in texts] == by_definition(texts)
+
+
+@given(st.lists(RUNS, max_size=4))
+def test_batches_of_texts_with_runs_of_ascii(texts: list[str]) -> None:
+    assert by_batch(texts) == by_definition(texts)
+
+
+def test_every_byte_of_ascii_at_every_place_of_a_run() -> None:
+    texts = [f"{'a' * place}{chr(byte)}{'b ' * 64}" for byte in range(0x80) for place in range(64)]
+    assert by_batch(texts) == by_definition(texts)
 
 
 def test_floods() -> None:

@@ -25,6 +25,8 @@ from corpus_assets.attributes.kernels.repetitions.units import (
 )
 from corpus_assets.attributes.kernels.stretches import same
 from resources.kernels.jit import ahead, helper, inlined, kernel
+from resources.kernels.vectors import RUN as WIDTH
+from resources.kernels.vectors import first_bit, not_zero
 
 _BLOCK = 16
 """Positions that are examined together, since units are rare."""
@@ -95,28 +97,32 @@ def _find_short(
     """Sets units of up to SHORT code points; returns where the newlines of the part of the text are."""
     units, _, _ = found
     start, stop = part
-    marks = np.empty(stop - start, dtype=np.uint8)
-    newlines = np.empty(mark_short(codes[start:stop], marks), dtype=np.int32)
+    size = stop - start
+    marks = np.empty(size + WIDTH, dtype=np.uint8)
+    marks[size:] = 0
+    newlines = np.empty(mark_short(codes[start:stop], marks[:size]), dtype=np.int32)
     lines, behind = 0, start
-    for place in range(start, stop):
-        mark = marks[place - start]
-        if mark == 0:
-            continue
-        code = codes[place]
-        if code == NEWLINE:
-            newlines[lines] = place
-            lines += 1
-            continue
-        if mark & RUN and place >= behind:
-            behind = place + 1
-            while behind < stop and codes[behind] == code:
-                behind += 1
-            set_run(found, place, behind)
-        if units[place] == 0:
-            for length in range(1, SHORT + 1):
-                if mark >> (length - 1) & 1 and has_copies(codes, flags, place, length, stop):
-                    set_unit(found, place, length)
-                    break
+    for first in range(0, size, WIDTH):
+        marked = not_zero(marks[first:])
+        while marked:
+            offset = first + int(first_bit(marked))
+            marked &= marked - np.uint64(1)
+            place, mark = start + offset, marks[offset]
+            code = codes[place]
+            if code == NEWLINE:
+                newlines[lines] = place
+                lines += 1
+                continue
+            if mark & RUN and place >= behind:
+                behind = place + 1
+                while behind < stop and codes[behind] == code:
+                    behind += 1
+                set_run(found, place, behind)
+            if units[place] == 0:
+                for length in range(1, SHORT + 1):
+                    if mark >> (length - 1) & 1 and has_copies(codes, flags, place, length, stop):
+                        set_unit(found, place, length)
+                        break
     return newlines
 
 

@@ -1,0 +1,1 @@
+"""`corpus estimate`: of the whole build, or of one more source."""

@@ -1,0 +1,1 @@
+"""Whether the store holds what its records say, and what it takes to repair it."""

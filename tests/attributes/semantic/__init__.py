@@ -1,0 +1,1 @@
+"""Documents that mean the same."""

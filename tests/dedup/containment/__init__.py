@@ -1,0 +1,1 @@
+"""Documents that stand within others."""
