@@ -46,7 +46,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 def _cases(top: Path, sizes: dict[str, int]) -> Iterator[tuple[str, Path, str]]:
     """Each case: its name, the folder of a corpus, and the source that is added later."""
-    for source in ("packages", "docstrings", "licenses"):
+    for source in ("packages", "docstrings", "native"):
         yield f"demo_{source}", _demo(top / f"demo-{source}", sizes["demo"]), source
     if GENERATOR.is_file():
         for place in (0, -1):

@@ -2,8 +2,10 @@
 
 Sets of real documents whose copies are known by a label or by their origin (`benchmarks/labelled.py`). Every tool of
 `benchmarks.dedup_peers` reads the same files, with the settings it has there. A pair counts as found if one cluster has
-both documents. Precision, recall and F1 are of pairs. Where labels are groups of versions, `ARI` is the adjusted Rand
-index between these and the clusters. A set or a tool that is absent is a row that says why.
+both documents. Precision, recall and F1 are of pairs. `gone` is the share of pairs of copies of which one at least is
+removed, all that counts for training: a tool that splits a chain of versions need not join each pair. Where labels are
+groups of versions, `ARI` is the adjusted Rand index between these and the clusters. A set or a tool that is absent is a
+row that says why.
 """
 
 import argparse
@@ -11,7 +13,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -43,7 +45,7 @@ REFERENCES = """Published values, which are not repeated here:
   the same hub. Its texts are read from scans, so copies differ in a tenth of the words, which a threshold of 0.8 is not
   for."""
 
-_HEADER = "| set | tool | precision | recall | F1 | ARI |\n|---|---|---:|---:|---:|---:|"
+_HEADER = "| set | tool | precision | recall | F1 | gone | ARI |\n|---|---|---:|---:|---:|---:|---:|"
 
 
 def measure(quick: bool, peers: Sequence[Peer] = PEERS, cache: Path = CACHE) -> dict[str, Any]:
@@ -79,6 +81,8 @@ def _of_peer(peer: Peer, raw: Path, given: Labelled, cache: Path) -> dict[str, A
         python = python_of(cache / peer.name, peer.requirements) if peer.requirements else Path(sys.executable)
         with tempfile.TemporaryDirectory() as folder:
             _, result = answer(peer, python, raw, Path(folder), START_SECONDS + SECONDS)
+        if removed := {one for one in result if isinstance(one, str)}:  # It only says what it removes.
+            return dict.fromkeys(("precision", "recall", "f1", "ari")) | {"gone": gone(given, removed)}
         return scores(given, clusters_in(result, list(given.texts)))
     except (AbsentPeerError, OSError, ValueError, LookupError, TypeError) as fault:
         return {"absent": str(fault)}
@@ -87,11 +91,11 @@ def _of_peer(peer: Peer, raw: Path, given: Labelled, cache: Path) -> dict[str, A
 def clusters_in(result: Result, names: Sequence[str]) -> list[list[str]]:
     """The clusters of an answer by name; TypeError if it only says what it removes, LookupError for unknown names."""
     known: dict[Name, str] = {name: name for name in names} | dict(enumerate(names))
-    return [sorted(known[member] for member in cluster) for cluster in result]  # type: ignore[union-attr]
+    return [[known[member] for member in cluster] for cluster in result]  # type: ignore[union-attr]
 
 
 def scores(given: Labelled, clusters: Iterable[Sequence[str]]) -> dict[str, float | None]:
-    """Precision, recall and F1 of pairs; the adjusted Rand index if labels are groups."""
+    """Precision, recall and F1 of pairs; the adjusted Rand index if labels are groups. clusters: the kept one first."""
     clusters = list(clusters)
     together = {pair for cluster in clusters for pair in combinations(sorted(cluster), 2)}
     right = len(together & given.copies)
@@ -100,7 +104,14 @@ def scores(given: Labelled, clusters: Iterable[Sequence[str]]) -> dict[str, floa
     f1 = 2 * precision * recall / max(1e-9, precision + recall)
     index = None if given.groups is None else adjusted_rand_index(given.groups, clusters)
     shown = {"precision": precision, "recall": recall, "f1": f1, "ari": index}
+    shown["gone"] = gone(given, {name for cluster in clusters for name in cluster[1:]})
     return {name: None if value is None else round(value, 4) for name, value in shown.items()}
+
+
+def gone(given: Labelled, removed: Set[str]) -> float:
+    """The share of pairs of copies of which one at least is removed."""
+    found = sum(one in removed or other in removed for one, other in given.copies)
+    return round(found / max(1, len(given.copies)), 4)
 
 
 def adjusted_rand_index(groups: Iterable[Sequence[str]], clusters: Iterable[Sequence[str]]) -> float:
@@ -125,7 +136,7 @@ def table(measured: Mapping[str, Any]) -> str:
     rows = [_HEADER]
     for name, found in measured.items():
         if "absent" in found:
-            rows.append(f"| {name} | absent: {_plain(found['absent'])} |" + " |" * 4)
+            rows.append(f"| {name} | absent: {_plain(found['absent'])} |" + " |" * 5)
             continue
         rows += [f"| {name} | {tool} | {_shown(values)} |" for tool, values in found["tools"].items()]
     return "\n".join(rows)
@@ -133,7 +144,7 @@ def table(measured: Mapping[str, Any]) -> str:
 
 def _shown(values: Mapping[str, Any]) -> str:
     if "absent" in values:
-        return f"absent: {_plain(values['absent'])} | | |"
+        return f"absent: {_plain(values['absent'])} | | | |"
     return " | ".join(
         "" if values[key] is None else f"{values[key]:.3f}" for key in ("precision", "recall", "f1", "ari")
     )

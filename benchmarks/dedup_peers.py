@@ -101,16 +101,9 @@ PEERS = (
     Peer(
         "LSHBloom",
         "lshbloom",
-        (
-            "spark-lshbloom==0.1.0",
-            "pyspark==3.5.7",
-            "pandas==2.3.3",
-            "numpy==1.26.4",
-            "pyarrow==21.0.0",
-            "setuptools==80.9.0",
-        ),
-        "`SparkLSHBloom` on one Spark worker, with the start of Java; shingles of 5 words, 16 bands of 8; pairs are "
-        "not checked, and it says only what it removes",
+        ("datasketch==2.0.0", "numpy==2.4.6", "pybloomfilter3==0.7.3"),
+        "`MinHashLSHBloom` of datasketch (threshold 0.8, 128 permutations, error 1e-5) in a Python loop; shingles of "
+        "13 characters; pairs are not checked, and it says only what it removes",
     ),
 )
 

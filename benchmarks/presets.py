@@ -1,9 +1,10 @@
-"""Presets beside datatrove's filters: `python -m benchmarks.presets [--quick] [--publish] [--datatrove PYTHON]`.
+"""Presets beside the originals: `python -m benchmarks.presets [--quick] [--publish] [options]`.
 
 For each preset the decision, the rule that decides, and the text that is left, on real texts (those of the shared data,
-where they lie beside the checkout), and the CPU seconds of both. Ours count from a text to its scores; datatrove's from
-a text to its decision, in an environment of its own, or by the Python that `--datatrove` names. `--publish` keeps the
-figures in presets.json, from which docs/presets.md is made.
+where they lie beside the checkout), and the CPU seconds of both. Ours count from a text to its scores; the original's
+from a text to its decision, in an environment of its own, or by the Python that `--datatrove` or `--dclm-python` names.
+`--dclm` is a checkout of github.com/mlfoundations/dclm, which is no package; without it, the figures of `dclm` stay.
+`--publish` keeps the figures in presets.json, from which docs/presets.md is made.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from tests.attributes.presets.judged import judged
 
 KEPT = Path(__file__).with_name("presets.json")
 REQUIREMENTS = ("datatrove==0.10.1", "spacy==3.8.18", "nltk", "regex", "tldextract")
+OF_DCLM = ("uniseg==0.10.1", "nltk", "retrie==0.3.1", "fasttext-community==0.11.9", "unidecode", "numpy")
 TEXTS, QUICK_TEXTS = 2000, 200
 SHOWN = 5
 
@@ -54,29 +56,37 @@ def compared(name: str, texts: Sequence[str], theirs: Mapping[str, Any]) -> dict
         ours = judged(name, text)
         kept += ours[0] is None
         if ours != (dropped, left[0] if left else text):
-            differing.append({"ours": ours[0], "datatrove": dropped, "text": text[:80]})
+            differing.append({"ours": ours[0], "original": dropped, "text": text[:80]})
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     return {
         "kept": kept,
         "differing": len(differing),
         "first": differing[:SHOWN],
         "ours_mb_per_cpu_s": round(megabytes / seconds_of(name, texts), 2),
-        "datatrove_mb_per_cpu_s": round(megabytes / theirs["seconds"], 2),
+        "original_mb_per_cpu_s": round(megabytes / theirs["seconds"], 2),
     }
 
 
-def measure(quick: bool, datatrove: str | None) -> dict[str, Any]:
+def said(script: str, texts: Sequence[str], python: Path, *given: str) -> Any:
+    """What an original says of the texts."""
+    command = [str(python), "-P", str(Path(__file__).parent / "peers" / script), *given]
+    done = subprocess.run(command, input=json.dumps(texts), stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(quick: bool, datatrove: str | None, dclm: str | None, dclm_python: str | None) -> dict[str, Any]:
     texts = even(real_documents(SOURCES[:QUICK_SOURCES] if quick else SOURCES), QUICK_TEXTS if quick else TEXTS)
     python = Path(datatrove) if datatrove else python_of(PEERS / "datatrove-filters", REQUIREMENTS)
-    script = Path(__file__).parent / "peers" / "datatrove_filters.py"
-    done = subprocess.run(
-        [str(python), "-P", str(script)], input=json.dumps(texts), stdout=subprocess.PIPE, text=True, check=True
-    )
-    theirs = json.loads(done.stdout.splitlines()[-1])
+    theirs = said("datatrove_filters.py", texts, python)
+    if dclm:
+        python = Path(dclm_python) if dclm_python else python_of(PEERS / "dclm", OF_DCLM)
+        theirs["dclm"] = said("dclm_heuristics.py", texts, python, dclm)
+    kept = json.loads(KEPT.read_bytes())["presets"]
+    figures = {name: compared(name, texts, theirs[name]) if name in theirs else kept.get(name) for name in PRESETS}
     return {
         "texts": len(texts),
         "megabytes": round(sum(len(text.encode()) for text in texts) / 1e6, 1),
-        "presets": {name: compared(name, texts, theirs[name]) for name in PRESETS if name in theirs},
+        "presets": {name: found for name, found in figures.items() if found},
     }
 
 
@@ -85,8 +95,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer texts")
     parser.add_argument("--publish", action="store_true", help="keep the figures, and write the page")
     parser.add_argument("--datatrove", help="a Python that has datatrove and spaCy")
+    parser.add_argument("--dclm", help="a checkout of mlfoundations/dclm")
+    parser.add_argument("--dclm-python", help="a Python that has the libraries of its heuristics")
     given = parser.parse_args()
-    figures = measure(given.quick, given.datatrove)
+    figures = measure(given.quick, given.datatrove, given.dclm, given.dclm_python)
     words = json.dumps(figures, ensure_ascii=False, indent=1)
     if given.publish:
         KEPT.write_text(words + "\n", encoding="utf-8")

@@ -19,14 +19,26 @@ TEXTS = {name: f"text {name}" for name in NAMES}
 def test_pairs_of_a_closed_set_are_right_or_wrong() -> None:
     given = Labelled(TEXTS, frozenset({("a", "b"), ("a", "c"), ("b", "c")}), None, [["a", "b", "c"], ["d"], ["e"]])
     found = scores(given, [["a", "b", "d"]])
-    assert found == {"precision": 0.3333, "recall": 0.3333, "f1": 0.3333, "ari": pytest.approx(0.0476, abs=0.2)}
-    assert scores(given, [["a", "b", "c"]]) == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "ari": 1.0}
-    assert scores(given, [])["recall"] == 0
+    assert found == {
+        "precision": 0.3333,
+        "recall": 0.3333,
+        "f1": 0.3333,
+        "gone": 0.6667,
+        "ari": pytest.approx(0.0476, abs=0.2),
+    }
+    assert scores(given, [["a", "b", "c"]]) == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "gone": 1.0, "ari": 1.0}
+    assert scores(given, [])["recall"] == scores(given, [])["gone"] == 0
 
 
 def test_of_labelled_pairs_only_these_count() -> None:
     given = Labelled(TEXTS, frozenset({("a", "b")}), frozenset({("a", "c")}))
-    assert scores(given, [["a", "b", "c", "d", "e"]]) == {"precision": 0.5, "recall": 1.0, "f1": 0.6667, "ari": None}
+    assert scores(given, [["a", "b", "c", "d", "e"]]) == {
+        "precision": 0.5,
+        "recall": 1.0,
+        "f1": 0.6667,
+        "gone": 1.0,
+        "ari": None,
+    }
 
 
 @pytest.mark.parametrize(
@@ -44,11 +56,17 @@ def test_the_index_is_that_of_hubert_and_arabie(clusters: list[list[str]], expec
 
 def test_answers_name_documents_by_number_or_id() -> None:
     mixed: list[list[int | str]] = [[0, "c"], ["e", 1]]
-    assert clusters_in(mixed, NAMES) == [["a", "c"], ["b", "e"]]
+    assert clusters_in(mixed, NAMES) == [["a", "c"], ["e", "b"]]
     with pytest.raises(LookupError):
         clusters_in([["nobody"]], NAMES)
     with pytest.raises(TypeError):
         clusters_in([3], NAMES)
+
+
+def test_of_copies_one_at_least_is_gone() -> None:
+    given = Labelled(TEXTS, frozenset({("a", "b"), ("c", "d")}))
+    assert dedup_labelled.gone(given, {"b", "c", "d"}) == 1
+    assert dedup_labelled.gone(given, {"e", "d"}) == 0.5
 
 
 def test_a_page_is_its_visible_text() -> None:
@@ -82,6 +100,6 @@ def test_what_is_absent_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     rows = table(found).splitlines()
     assert "| pairs | absent: no network |" in rows[2]
     assert "| licences | nobody | absent: " in rows[3]
-    assert {row.count("|") for row in rows} == {7}
+    assert {row.count("|") for row in rows} == {8}
     assert "5 documents, 1 pairs of copies" in section(found)
     assert "macro F1 0.952" in section(found)

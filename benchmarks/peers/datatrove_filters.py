@@ -1,7 +1,9 @@
 """What datatrove's filters say of texts, in a Python that has datatrove and no more of this project than this file.
 
 Reads a list of texts as JSON; the last line that it writes is an object: for each preset `seconds` of CPU, and
-`decisions`: the type that drops each text, and the text that is left if the filter changes it.
+`decisions`: the type that drops each text, and the text that is left if the filter changes it. Or reads an object with
+`limits` of FineWeb-2 and `texts` by language; then the same by language,
+where a decision is the tagger and the type, and `words` are those of the first text.
 """
 
 import json
@@ -80,8 +82,69 @@ def decisions(preset: str, original: Any, texts: list[str]) -> list[list[str | N
     return found
 
 
+def fineweb2(label: str, limits: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Returns the filters of FineWeb-2 for a language, as fineweb-2-pipeline.py has them, with our tagger for each."""
+    from datatrove.pipeline.filters import FineWebQualityFilter, GopherQualityFilter, GopherRepetitionFilter
+
+    repetition = GopherRepetitionFilter(
+        language=label,
+        dup_para_frac=0,
+        dup_line_char_frac=0,
+        dup_para_char_frac=0,
+        dup_line_frac=limits["dup_line_frac"],
+        top_n_grams=limits["top_n_grams"],
+        dup_n_grams=limits["dup_n_grams"],
+    )
+    lines = FineWebQualityFilter(
+        language=label,
+        short_line_thr=999,
+        char_duplicates_ratio=0.1,
+        line_punct_thr=limits["line_punct_thr"],
+        new_line_ratio=limits["new_line_ratio"],
+    )
+    words = GopherQualityFilter(
+        language=label,
+        max_avg_word_length=limits["max_avg_word_length"],
+        min_avg_word_length=limits["min_avg_word_length"],
+        stop_words=limits["stopwords"],
+        max_non_alpha_words_ratio=limits["max_non_alpha_words_ratio"],
+        min_stop_words=2,
+    )
+    return [("gopher_repetition", repetition), ("fineweb_quality", lines), ("gopher_quality", words)]
+
+
+def in_turn(steps: list[tuple[str, Any]], text: str) -> str | None:
+    """Returns `TAGGER.TYPE` that drops a text, None if it stays."""
+    for tagger, original in steps:
+        try:
+            dropped, _ = decision(tagger.removesuffix("_quality") if "fineweb" in tagger else tagger, original, text)
+        except ZeroDivisionError:
+            dropped = FAILED
+        if dropped:
+            return f"{tagger}.{dropped}"
+    return None
+
+
+def of_languages(given: dict[str, Any]) -> dict[str, Any]:
+    """Returns seconds, decisions, and the words of the first text by language."""
+    from datatrove.utils.word_tokenizers import load_word_tokenizer
+
+    found = {}
+    for label, texts in given["texts"].items():
+        steps = fineweb2(label, given["limits"][label])
+        in_turn(steps, texts[0])
+        started = time.process_time()
+        said = [in_turn(steps, text) for text in texts]
+        seconds, words = time.process_time() - started, load_word_tokenizer(label).word_tokenize(texts[0])
+        found[label] = {"seconds": seconds, "decisions": said, "words": words}
+    return found
+
+
 def main() -> None:
     texts = json.load(sys.stdin)
+    if isinstance(texts, dict):
+        print("\n" + json.dumps(of_languages(texts)))
+        return
     found: dict[str, Any] = {}
     for preset, original in filters().items():
         decision(preset, original, "Warm up.")

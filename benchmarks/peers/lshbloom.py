@@ -1,26 +1,38 @@
-"""LSHBloom (Khan and others 2024), as the package spark-lshbloom has it: which documents stay, with one Spark worker.
+"""LSHBloom (Khan and others 2024), as datasketch has it: a Bloom filter for each band instead of an index.
 
-It looks a document up among those of earlier chunks, so copies in one chunk stay; there are 16. It says what it keeps,
-not what resembles what.
+It says whether a document resembles an earlier one, not which, so the answer is what it removes.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from pyspark.sql import SparkSession  # type: ignore[import-not-found]
-from spark_lshbloom import SparkLSHBloom  # type: ignore[import-not-found]
+from datasketch import MinHash, MinHashLSHBloom
 
-from benchmarks.peers.exchange import PERMUTATIONS, THRESHOLD, Result, raw_files, read_documents, serve
+from benchmarks.peers.exchange import PERMUTATIONS, THRESHOLD, Result, batches, read_documents, serve
 
-BANDS = 16
+ERROR = 1e-5
+"""Share of false positives of a filter, as in the paper."""
+
+
+def removed(raw: Path, work: Path) -> Iterator[int]:
+    """Numbers of the documents that resemble an earlier one."""
+    count = sum(1 for _ in read_documents(raw))
+    index = MinHashLSHBloom(
+        threshold=THRESHOLD, num_perm=PERMUTATIONS, n=max(count, 1), fp=ERROR, save_dir=str(work / "filters")
+    )
+    for batch in batches(raw):
+        encoded = [[shingle.encode() for shingle in shingles] for _, shingles in batch]
+        for (number, _), signature in zip(batch, MinHash.bulk(encoded, num_perm=PERMUTATIONS), strict=True):
+            if index.query(signature):
+                yield number
+            else:
+                index.insert(signature)
 
 
 def run(raw: Path, work: Path) -> Result:
     """Ids of removed documents."""
-    session = SparkSession.builder.master("local[1]").config("spark.local.dir", str(work)).getOrCreate()
-    frame = session.read.json([str(file) for file in raw_files(raw)]).select("id", "text")
-    index = SparkLSHBloom(threshold=THRESHOLD, num_perm=PERMUTATIONS, num_bands=BANDS)
-    kept = {row["id"] for row in index.deduplicate(frame, text_col="text", id_col="id").select("id").collect()}
-    return [name for name, _ in read_documents(raw) if name not in kept]
+    names = [name for name, _ in read_documents(raw)]
+    return [names[number] for number in removed(raw, work)]
 
 
 if __name__ == "__main__":

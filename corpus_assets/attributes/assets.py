@@ -10,10 +10,11 @@ import msgspec
 from typing_extensions import override
 
 from corpus_assets import dataset_names as names
-from corpus_assets.attributes.batches import tagged
+from corpus_assets.attributes.batches import tagged, unlabelled
 from corpus_assets.attributes.compiled import of_taggers
 from corpus_assets.attributes.entries import Entry, files_of, require_options
 from corpus_assets.attributes.registry import AnyTagger, named_tagger
+from corpus_assets.attributes.splitters.entry_words import LabelReader, Words, words_of
 from corpus_assets.attributes.wheels import wheel_version
 from resources.documents.batch_tagger import BatchTagger
 from resources.documents.looked_for import LookedFor, absent_names, numbers_of
@@ -29,6 +30,9 @@ from resources.stage.task import Task
 
 UNANSWERED: Final = "unanswered"
 """Statistic: documents for which an endpoint had no usable answer, by tagger and reason."""
+
+UNLABELLED: Final = "unlabelled"
+"""Statistic: documents to which the tagger that `words.by` names gave no label."""
 
 ATTRIBUTE_COLUMNS = {
     "id": "string: of the document in the same row",
@@ -52,9 +56,15 @@ def attributes(task: Task, entry: Entry) -> None:
     together = entry.together(task.run_options, task.parameters)
     looked_for = LookedFor("documents", entry.reads)
     scores = ScoreHistograms()
-    documents = task.input("normalized_documents").documents()
+    documents = task.input("normalized_documents")
+    labels = None
+    if entry.words and entry.words.labels:
+        of = entry.words.labels
+        labels = LabelReader(task.input(of.asset), of, len(documents.array(".texts.npy")))
     with task.attributes(entry.name) as out:
-        for document, found in tagged(documents, functions, together, task.shard.label):
+        for document, found in tagged(
+            documents.documents(), functions, together, task.shard.label, labels or unlabelled
+        ):
             out.add(document, found)
             scores.add(found)
             if looked_for.wants_any:
@@ -63,6 +73,8 @@ def attributes(task: Task, entry: Entry) -> None:
     task.count(**numbers_of(looked_for))
     if scores.uncounted:
         task.count(scores_without_histogram=scores.uncounted)
+    if labels:
+        task.count(**{UNLABELLED: labels.unlabelled})
     if unread := {named.name: named.unread_lines for named in functions if named.unread_lines}:
         task.count(unread_lines_of_lists=unread)
     if unanswered := {one.name: one.unanswered for one in together if one.unanswered}:
@@ -76,6 +88,7 @@ def asset_name(entry: str) -> str:
 
 def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, AnyTagger]) -> Iterator[Stage]:
     """Yields the stage of each entry that has taggers. known: all taggers by name."""
+    entries = list(entries)
     for place, values in enumerate(entries):
         if "taggers" not in values:
             continue
@@ -85,6 +98,7 @@ def attribute_stages(entries: Iterable[Mapping[str, Any]], known: Mapping[str, A
             key,
             tuple(named_tagger(name, known, f"{key}.taggers") for name in names),
             values["compat"],
+            words_of(values, key, entries, known),
         )
         require_options(entry, values["options"])
         yield _stage(entry)
@@ -116,6 +130,8 @@ class EntryHooks(Hooks):
                 found[entry.recipe_key(tagger, option)] = outside_digest(entry.option_key(tagger, option), paths)
             if isinstance(tagger, BatchTagger):
                 found |= entry.settings_of(tagger, given)
+        if entry.words:
+            found |= entry.words.parameters(key)
         return {**found, f"{key}.compat": entry.compat}
 
     @override
@@ -141,6 +157,8 @@ class EntryHooks(Hooks):
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
         yield from absent_names(partitions, settings)
         yield from _unanswered(partitions, self.entry.name)
+        if self.entry.words and self.entry.words.labels:
+            yield from _unlabelled(partitions, self.entry.words)
 
 
 def _unanswered(partitions: Sequence[Partition], entry: str) -> Iterator[str]:
@@ -152,6 +170,18 @@ def _unanswered(partitions: Sequence[Partition], entry: str) -> Iterator[str]:
     for name, counts in found.items():
         words = ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
         yield f"attributes of {entry}: {name} has no score for {counts.total():,} documents: {words}"
+
+
+def _unlabelled(partitions: Sequence[Partition], words: Words) -> Iterator[str]:
+    """Yields a sentence if documents have no label, so that their words are not those of a language."""
+    statistics = [partition.record.statistics for partition in partitions]
+    without = sum(found.get(UNLABELLED, 0) for found in statistics)
+    if without:
+        documents = sum(found.get("rows_out", 0) for found in statistics)
+        yield (
+            f"{words.place}.by: {words.given['by']} gave {without:,} of {documents:,} documents no label; their words "
+            "are split at spaces"
+        )
 
 
 def _stage(entry: Entry) -> Stage:

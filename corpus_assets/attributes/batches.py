@@ -1,6 +1,6 @@
 """Taggers over many documents at once. Rows come out one for each document, in order, whatever the size of batches."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from corpus_assets.attributes.tagging import Named, TaggerError, attributes_of, keyed
@@ -89,8 +89,20 @@ def _near(ones: Sequence[Span], others: Sequence[Span], least: float) -> bool:
     )
 
 
+LabelOf = Callable[[Document], str | None]
+"""Returns the label of a document; called once for each, in their order."""
+
+
+def unlabelled(_: Document) -> None:
+    """Returns no label."""
+
+
 def tagged(
-    documents: Iterable[Document], functions: Sequence[Named], together: Sequence[Together], label: str
+    documents: Iterable[Document],
+    functions: Sequence[Named],
+    together: Sequence[Together],
+    label: str,
+    label_of: LabelOf = unlabelled,
 ) -> Iterator[tuple[Document, Found]]:
     """Yields each document with the spans of all taggers; `BadFileError` names file, document and tagger.
 
@@ -98,7 +110,7 @@ def tagged(
     """
     size = max((tagger.size for tagger in together), default=1)
     for first, group in _groups(documents, size):
-        found = [_of_one(document, functions, label, first + place) for place, document in enumerate(group)]
+        found = [_of_one(one, functions, label, first + place, label_of(one)) for place, one in enumerate(group)]
         for tagger in together:
             try:
                 rows = tagger.rows([document.text for document in group])
@@ -108,9 +120,9 @@ def tagged(
         yield from zip(group, found, strict=True)
 
 
-def _of_one(document: Document, functions: Sequence[Named], label: str, row: int) -> Found:
+def _of_one(document: Document, functions: Sequence[Named], label: str, row: int, labelled: str | None) -> Found:
     try:
-        return attributes_of(document, functions)
+        return attributes_of(document, functions, labelled)
     except TaggerError as error:
         raise BadFileError(f"{label} (document {row}, id {document.id!r})", str(error)) from error
 

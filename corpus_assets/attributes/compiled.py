@@ -27,12 +27,13 @@ CALLED = {
     **{
         f"{name}{after}": kernels
         for name, kernels in _OF_WORDS.items()
-        for after in ("", "_after_c4", "_after_c4_any_ending")
+        for after in ("", "_after_c4", "_after_c4_any_ending", "_after_dclm")
     },
     "c4_v1": _C4,
     "c4_v2": _C4,
     "char_length_with_paragraphs_v1": (*_PARAGRAPHS, *_SPANS),
     "code_redpajama_taggers_v1": ("pieces.count_pieces",),
+    "dclm_page": ("word_breaks.boundaries.find_words",),
     "gopher_v1": _GOPHER,
     "gopher_v2": _GOPHER,
     "not_alphanum_paragraph_v1": (*_PARAGRAPHS, "punctuation.are_punctuation", *_SPANS),

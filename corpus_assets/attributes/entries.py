@@ -8,6 +8,7 @@ from typing import Any, Final
 from corpus_assets.attributes.batches import Together
 from corpus_assets.attributes.loading import loaded, loaded_asset, loaded_batch
 from corpus_assets.attributes.registry import AnyTagger
+from corpus_assets.attributes.splitters.entry_words import Words
 from corpus_assets.attributes.tagging import Named, key_part
 from corpus_assets.config.endpoint import ASKED
 from resources.documents.batch_tagger import BatchTagger, Loading
@@ -29,12 +30,14 @@ class Entry:
     """A configured entry for its stage, with taggers in the order of their names.
 
     place: its key in corpus.yaml, for messages.
+    words: how texts are split into words; None for the way of each tagger.
     """
 
     name: str
     place: str
     taggers: tuple[AnyTagger, ...]
     compat: str | None
+    words: Words | None = None
 
     def functions(self, given: Given, digests: Mapping[str, Any], input_of: Callable[[str], Partition]) -> list[Named]:
         """Returns the functions of the taggers that look at one text, and the keys that they fill.
@@ -43,12 +46,21 @@ class Entry:
         input_of: the partition of an asset that a tagger needs.
         """
         taggers = (tagger for tagger in self.taggers if isinstance(tagger, Tagger))
-        return [self._named(tagger, given.get(tagger.name, {}), digests, input_of) for tagger in taggers]
+        choice = {"words": self.words.choice} if self.words else {}
+        return [
+            self._named(tagger, given.get(tagger.name, {}), digests, input_of, choice if tagger.splits_words else {})
+            for tagger in taggers
+        ]
 
     def _named(
-        self, tagger: Tagger, given: Values, digests: Mapping[str, Any], input_of: Callable[[str], Partition]
+        self,
+        tagger: Tagger,
+        given: Values,
+        digests: Mapping[str, Any],
+        input_of: Callable[[str], Partition],
+        choice: Values,
     ) -> Named:
-        loaders, held = tagger.loaders(self.compat), {}
+        loaders, held = tagger.loaders(self.compat), dict(choice)
         if tagger.asset:
             held["model"] = loaded_asset(tagger, input_of(tagger.asset))
         for option, paths in files_of(given).items():
@@ -98,8 +110,9 @@ class Entry:
     @property
     def assets(self) -> list[str]:
         """The assets that its taggers need besides documents, each once."""
-        needed = (tagger.asset for tagger in self.taggers if isinstance(tagger, Tagger) and tagger.asset)
-        return list(dict.fromkeys(needed))
+        needed = [tagger.asset for tagger in self.taggers if isinstance(tagger, Tagger) and tagger.asset]
+        labels = [self.words.labels.asset] if self.words and self.words.labels else []
+        return list(dict.fromkeys([*needed, *labels]))
 
     def option_key(self, tagger: AnyTagger, option: str) -> str:
         """Returns the place of a tagger's option in corpus.yaml."""

@@ -15,6 +15,7 @@ from corpus_assets.attributes.taggers.olmo import TAGGERS as OLMO
 from corpus_assets.attributes.taggers.personal.pii import TAGGERS as PII
 from corpus_assets.attributes.taggers.personal.presidio import TAGGERS as PRESIDIO
 from corpus_assets.attributes.taggers.presets.c4 import TAGGERS as C4_LINES
+from corpus_assets.attributes.taggers.presets.dclm.page import TAGGERS as DCLM
 from corpus_assets.attributes.taggers.presets.english import TAGGERS as ENGLISH
 from corpus_assets.attributes.taggers.punctuation import TAGGERS as PUNCTUATION
 from corpus_assets.attributes.taggers.repetitions import TAGGERS as REPETITIONS
@@ -41,6 +42,7 @@ BUILT_IN: Mapping[str, Tagger] = {
         *GOPHER,
         *ENGLISH,
         *C4_LINES,
+        *DCLM,
         *REPETITIONS,
         *PII,
         *PRESIDIO,

@@ -40,9 +40,12 @@ def key_part(name: str) -> str:
     return part
 
 
-def attributes_of(document: Document, taggers: Sequence[Named]) -> dict[str, Sequence[Span]]:
-    """Returns the spans of all taggers by attribute key; `TaggerError` names the one that failed."""
-    text = Text(document)
+def attributes_of(document: Document, taggers: Sequence[Named], label: str | None = None) -> dict[str, Sequence[Span]]:
+    """Returns the spans of all taggers by attribute key; `TaggerError` names the one that failed.
+
+    label: that another tagger gave the document, if any.
+    """
+    text = Text(document, label)
     found: dict[str, Sequence[Span]] = {}
     for tagger in taggers:
         try:

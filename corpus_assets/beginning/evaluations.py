@@ -28,11 +28,15 @@ def _is_evaluation(section: Section) -> bool:
         return False
     if section.values.get("format", "auto") not in get_args(Benchmark.model_fields["format"].annotation):
         return False
-    globs = section.values.get("glob", "")
-    named = " ".join([section.name, *([globs] if isinstance(globs, str) else globs)]).lower()
-    if _TRAINED_ON.search(named):
+    if _says(_TRAINED_ON, section):
         return False
-    return _NAMES.search(named) is not None or any(keys <= section.keys for keys in _KEYS)
+    return _says(_NAMES, section) or any(keys <= section.keys for keys in _KEYS)
+
+
+def _says(words: re.Pattern[str], section: Section) -> bool:
+    """Returns whether the name of a section says something, or those of all of its files."""
+    names = [name.lower() for name in section.file_names]
+    return words.search(section.name) is not None or (bool(names) and all(map(words.search, names)))
 
 
 def benchmark_of(section: Section) -> dict[str, Any]:

@@ -33,8 +33,8 @@ MANY_BAD: Final = 0.3
 class Section:
     """A source, or the files of a dataset's own. values: keys of corpus.yaml, without the name.
 
-    notes: what was seen, in sentences. why: reasons for single keys. keys: of the first rows. is_evaluation: it is an
-    evaluation set, which the corpus must not hold.
+    notes: what was seen, in sentences. why: reasons for single keys. keys: of the first rows. file_names: one of
+    each kind of names. is_evaluation: it is an evaluation set, which the corpus must not hold.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Section:
     bytes: int
     why: Mapping[str, str] = field(default_factory=dict)
     keys: frozenset[str] = frozenset()
+    file_names: Sequence[str] = ()
     is_evaluation: bool = False
 
     @property
@@ -83,7 +84,16 @@ def _section(place: Place, draft: Draft, name: str, location_of: Any) -> Section
         shown = ", ".join(f"{name} ({count})" for name, count in list((facts.licences or {}).items())[:4])
         why["licence_key"] = f"seen: {shown}"
     return Section(
-        name, reading, values, list(_notes(draft, facts)), facts, draft.files, draft.bytes, why, _row_keys(draft)
+        name,
+        reading,
+        values,
+        list(_notes(draft, facts)),
+        facts,
+        draft.files,
+        draft.bytes,
+        why,
+        _row_keys(draft),
+        [file.path.rpartition("/")[2] for one in draft.families for file in one.family.samples[:1]],
     )
 
 
@@ -208,7 +218,7 @@ def _names(place: Place, drafts: Sequence[Draft]) -> list[str]:
 def _of_globs(draft: Draft) -> str:
     first = draft.globs[0].rpartition("/")[2] if draft.globs else ""
     stem = first[: len(first) - len(data_suffix(first) or "")].replace("*", "")
-    return stem or (data_suffix(first) or first).strip(".*")
+    return stem.strip(".") or (data_suffix(first) or first).strip(".*")
 
 
 def plain_name(text: str) -> str:

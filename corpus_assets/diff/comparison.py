@@ -1,7 +1,8 @@
 """The comparison of two sides: of their numbers, and of their documents if both are stores."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -11,6 +12,8 @@ from corpus_assets.diff.opened import Side
 
 ABSENT = "(none)"
 """How a value is shown that one side does not have."""
+_FOLLOWS: Final = re.compile(r"card\.(graph|steps)(\.|$)")
+"""Parameters of the card that follow from the rest of the configuration, and are no keys of it."""
 
 
 class Value(msgspec.Struct):
@@ -103,6 +106,8 @@ def compared_sides(old: Side, new: Side, asset: str, examples: int) -> Differenc
 
 def _values(old: Mapping[str, Any], new: Mapping[str, Any], *, alike: bool) -> Iterator[Value]:
     for key in sorted(old.keys() | new.keys() if alike else old.keys() & new.keys()):
+        if _FOLLOWS.match(key):
+            continue
         if key not in new:
             yield Value(key, "removed", old=old[key])
         elif key not in old:

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
+from resources.documents.attribute_rows import AttributeFile
 from resources.documents.row_rule import Row
-from resources.errors import AlignmentError
 from resources.formats.attributes import Span
 from resources.formats.jsonl.members import TABLE, Member
 from resources.formats.row_tables import identifiers
@@ -23,54 +22,6 @@ class Block(NamedTuple):
 
     rows: list[Row]
     member: Member | None
-
-
-class _AttributeRow(msgspec.Struct):
-    id: str
-    attributes: dict[str, list[Span]]
-
-
-_DECODER = msgspec.json.Decoder(_AttributeRow)
-
-
-class AttributeFile:
-    """The rows of one attribute, which must match the documents one by one.
-
-    `AlignmentError` names file and row otherwise.
-    """
-
-    def __init__(self, attribute: Partition, documents: int) -> None:
-        if not attribute.has(".jsonl.gz"):
-            raise AlignmentError(attribute.name, 0, f"there is no file of attributes for {documents} documents")
-        file = attribute.file(".jsonl.gz")
-        if file.rows is not None and file.rows != documents:
-            fault = "is missing" if file.rows < documents else "is one too many"
-            raise AlignmentError(
-                file.path, min(file.rows, documents), f"{fault}: {file.rows} rows for {documents} documents"
-            )
-        self._path = file.path
-        self._documents = documents
-        self._lines = attribute.lines()
-        self._row = 0
-
-    def take(self, identifier: str) -> dict[str, list[Span]]:
-        """Returns the spans of the next document."""
-        row, self._row = self._row, self._row + 1
-        line = next(self._lines, None)
-        if line is None:
-            raise AlignmentError(self._path, row, f"is missing: {row} rows for {self._documents} documents")
-        try:
-            found = _DECODER.decode(line)
-        except msgspec.DecodeError as error:
-            raise AlignmentError(self._path, row, f"is no row of attributes: {error}") from None
-        if found.id != identifier:
-            raise AlignmentError(self._path, row, f"has id {found.id!r}, the document there has {identifier!r}")
-        return found.attributes
-
-    def finish(self) -> None:
-        """Raises `AlignmentError` if there is another row."""
-        if next(self._lines, None) is not None:
-            raise AlignmentError(self._path, self._row, f"is one too many for {self._documents} documents")
 
 
 def blocks(documents: Partition, attributes: Sequence[Partition]) -> Iterator[Block]:

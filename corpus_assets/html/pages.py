@@ -13,6 +13,7 @@ from corpus_assets import numbers
 STYLE, SCRIPT = "corpus.css", "corpus.js"
 FILTERS: Mapping[str, Callable[..., str]] = {
     "count": numbers.count,
+    "amount": numbers.amount,
     "size": numbers.size,
     "share": numbers.share,
     "duration": numbers.duration,

@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, TypeVar, cast
 
 import pyarrow as pa
 
-from corpus_assets.raw.formats import archive, arrow, delimited, jsonl, parquet, text, warc
+from corpus_assets.raw.formats import archive, delimited, jsonl, text, warc
 from corpus_assets.raw.formats.names import HEAD_BYTES, container_of, resolve_format
 from corpus_assets.raw.rows.documents import RowReader, RowRules
 from corpus_assets.raw.rows.faults import BadRow, RowError
@@ -84,9 +84,13 @@ def read_rows(
         if packed is None and kind.rows not in ("parquet", "arrow", "txt"):
             return
         if kind.rows == "parquet":
+            from corpus_assets.raw.formats import parquet  # What tables need loads with the first one.
+
             yield from parquet.read_rows(raw, new_parser(), limits, where)
             return
         if kind.rows == "arrow":
+            from corpus_assets.raw.formats import arrow
+
             yield from arrow.read_rows(raw, new_parser(), limits, where)
             return
         if kind.rows == "jsonl.zst.tar":

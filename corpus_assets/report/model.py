@@ -72,7 +72,7 @@ class Split(msgspec.Struct):
 
 
 class Mixed(msgspec.Struct):
-    """How a dataset with weights uses a source: existing, requested and reached tokens; requested share."""
+    """How a dataset with weights uses a source or unit: existing, requested and reached tokens; requested share."""
 
     available: int
     target: int

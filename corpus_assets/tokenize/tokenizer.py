@@ -10,7 +10,6 @@ import numpy as np
 from corpus_assets.config.ready_templates import READY
 from corpus_assets.tokenize.encode.cuts import parts_to_train_on
 from corpus_assets.tokenize.modes.chat.limited_template import try_template
-from corpus_assets.tokenize.modes.chat.template import names_read
 from corpus_assets.tokenize.template_files import template_source
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
@@ -216,6 +215,8 @@ def check_template(
 
 def check_values(source: str, key: str, values: Mapping[str, Any]) -> None:
     """Raises ConfigError with the key for a value that a chat template never reads."""
+    from corpus_assets.tokenize.modes.chat.template import names_read  # It loads jinja.
+
     read = names_read(source)
     if unread := sorted(set(values) - read):
         raise ConfigError(f"{key}: the chat template reads no {unread[0]!r}; it reads {', '.join(sorted(read))}")

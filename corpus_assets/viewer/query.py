@@ -61,5 +61,5 @@ class Query:
         """Returns one of the valid values, the first if none is given; `RefusedError` for any other."""
         found = self._given.get(name) or valid[0]
         if found not in valid:
-            raise RefusedError(400, f"{name}={found[:40]}: valid are {', '.join(valid[:20])}")
+            raise RefusedError(400, f"{name}={found[:40]}: valid are {', '.join(filter(None, valid[:20]))}")
         return found

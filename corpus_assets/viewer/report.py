@@ -12,6 +12,7 @@ from resources.errors import NotBuiltError
 
 ASSET, SUFFIX = "report", "index.html"
 MOST_BYTES = 64 << 20
+_TOP = re.compile(rb'<body>(?:\s*<a class="skip"[^>]*>[^<]*</a>)?')
 _STYLE = re.compile(rb"<style[^>]*>(.*?)</style>", re.DOTALL | re.IGNORECASE)
 _SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 
@@ -37,8 +38,9 @@ def report(asked: Asked) -> Response:
 
 
 def with_way_back(content: bytes) -> bytes:
-    """Returns the page with a link to the viewer before everything else."""
-    return content.replace(b"<body>", f'<body>\n<p><a href="{BASE}/">\u2190 the viewer</a></p>'.encode(), 1)
+    """Returns the page with a link to the viewer before everything else but the link to the content."""
+    link = f'\n<nav aria-label="Viewer"><a href="{BASE}/">\u2190 the viewer</a></nav>'.encode()
+    return _TOP.sub(lambda found: found[0] + link, content, count=1)
 
 
 def policy(content: bytes) -> str:

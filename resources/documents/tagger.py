@@ -21,12 +21,14 @@ class Text:
     """A document as taggers see it: its text, and what they compute from it, each once.
 
     Taggers that run together share it: `text.once(words)` calls `words(text)` for the first of them only.
+    label: what the tagger that `words.by` names says of the document, such as its language.
     """
 
-    __slots__ = ("_kept", "document", "string")
+    __slots__ = ("_kept", "document", "label", "string")
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, label: str | None = None) -> None:
         self.document = document
+        self.label = label
         self.string = document.text
         self._kept: dict[Callable[[Text], Any], Any] = {}
 
@@ -35,6 +37,10 @@ class Text:
         if function not in self._kept:
             self._kept[function] = function(self)
         return cast(T, self._kept[function])
+
+    def changed(self, string: str) -> "Text":
+        """Returns the same document with another text."""
+        return Text(msgspec.structs.replace(self.document, text=string), self.label)
 
     def whole(self, score: float) -> list[Span]:
         """Returns one span over the whole text."""
@@ -79,6 +85,8 @@ class Tagger:
     dolma_files: other functions to read them for `compat: dolma`.
     asset: an asset without partitions that it needs; `tag` gets what `read` returns for it by the name `model`.
     kernels: the compiled functions that `tag` calls, by module and name.
+    splits_words: whether `words` of its entry chooses how texts are split into words; `tag` gets that choice by the
+        name `words`.
 
         def shouting(text: Text) -> Spans:
             capitals = sum(map(str.isupper, text.string))
@@ -104,6 +112,7 @@ class Tagger:
     asset: str = ""
     read: Callable[[Partition], Any] | None = None
     kernels: tuple[str, ...] = ()
+    splits_words: bool = False
 
     def function(self, compat: str | None) -> Tag:
         """Returns the function for a `compat`."""

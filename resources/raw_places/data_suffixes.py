@@ -39,13 +39,15 @@ SUFFIXES: Final[Mapping[str, Kind]] = MappingProxyType(
 )
 """What a file is, by its suffix in small letters."""
 
-_ENDS: Final = tuple(sorted(SUFFIXES, key=len, reverse=True))
+_ENDS: Final = tuple(SUFFIXES)
+_PARTS: Final = range(max(suffix.count(".") for suffix in SUFFIXES), 0, -1)
 
 
 def data_suffix(path: str) -> str | None:
     """Returns the data suffix as written in the path, or None if the path has none of the known ones."""
     lower = path.lower()
-    if not lower.endswith(_ENDS):
+    if not lower.endswith(_ENDS):  # Most files of a folder that is no source end here.
         return None
-    known = next(suffix for suffix in _ENDS if lower.endswith(suffix))
+    parts = lower.rsplit(".", len(_PARTS))
+    known = next(suffix for number in _PARTS if (suffix := f".{'.'.join(parts[-number:])}") in SUFFIXES)
     return path[len(path) - len(known) :]

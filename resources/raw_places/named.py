@@ -7,12 +7,9 @@ from urllib.parse import urlsplit
 
 from resources.errors import ConfigError
 from resources.outside.agreed import agreed_content
+from resources.raw_places import RawPlace, SourceFolder, place_of
 from resources.raw_places.addresses import parted, scheme_of
 from resources.raw_places.files import FoundFile, printable
-from resources.raw_places.hub import HubFolder
-from resources.raw_places.interface import RawPlace, SourceFolder
-from resources.raw_places.s3 import S3Folder
-from resources.raw_places.web import WebFiles, looked_up
 from resources.storage.s3.client import S3Settings
 
 
@@ -46,13 +43,16 @@ def named_files(key: str, location: str, s3: S3Settings) -> dict[str, NamedFile]
     """
     scheme = scheme_of(location)
     if scheme in ("http", "https"):
+        from resources.raw_places.web import WebFiles, looked_up
+
         place: RawPlace = WebFiles(location)
         found = [looked_up(key, posixpath.basename(urlsplit(location).path), location)]
     else:
         folder, below = parted(location)
-        place = S3Folder(folder, s3) if scheme == "s3" else HubFolder(folder)
         section = key.removesuffix(".location")
-        found = place.files(SourceFolder(section, folder, (below,), "txt", section, s3=s3), [])
+        source = SourceFolder(section, folder, (below,), "txt", section, s3=s3)
+        place = place_of(source)
+        found = place.files(source, [])
     if not found:
         raise ConfigError(f"{key}: no file matches {location!r}")
     for file in found:

@@ -287,7 +287,7 @@ def test_a_bad_file_fails_its_shard_alone_and_is_named(data: Path, name: str) ->
     write(data / f"data/{DOLMA}", given)
     corpus, done = build(data, "filtered_documents")
     (line,) = done.failed
-    assert line.startswith(f"tox_attributes/web--a: {DOLMA} ")
+    assert line.startswith(f"tox_attributes/web--a: {data}/data/{DOLMA} ")
     assert says in line
     after = live_records(corpus)
     assert {key for key in before if after[key] != before[key]} == {("tox_attribute_files", "web--a")}
@@ -301,14 +301,15 @@ def test_numbers_of_tables_are_finite(data: Path) -> None:
     table = [{"id": f"d{n}", "quality": float("nan") if n == 3 else 0.5} for n in range(6)]
     write(data / "data/attributes/tox/web/a.parquet", table)
     (line,) = build(data)[1].failed
-    assert "attributes/tox/web/a.parquet row 3 (id 'd3'): key 'quality' holds nan; valid: a finite number" in line
+    place = data / "data/attributes/tox/web/a.parquet"
+    assert f"{place} row 3 (id 'd3'): key 'quality' holds nan; valid: a finite number" in line
 
 
 def test_a_file_that_is_cut_is_named(data: Path) -> None:
     file = data / f"data/{DOLMA}"
     file.write_bytes(file.read_bytes()[:-20])
     (line,) = build(data)[1].failed
-    assert line.startswith(f"tox_attributes/web--a: {DOLMA}: ")
+    assert line.startswith(f"tox_attributes/web--a: {data}/data/{DOLMA}: ")
 
 
 def test_a_missing_file_fails_its_shard_or_is_skipped(data: Path) -> None:
@@ -432,7 +433,7 @@ def test_rows_that_cannot_be_joined_are_named(data: Path, given: list[Row], says
     write(data / f"data/{DOLMA}", given)
     configure(data, {"align": "id"})
     (line,) = build(data)[1].failed
-    assert f"tox_attributes/web--a: {DOLMA}" in line
+    assert f"tox_attributes/web--a: {data}/data/{DOLMA}" in line
     assert says in line
 
 

@@ -43,4 +43,4 @@ def test_files_elsewhere_give_the_same_and_are_looked_at_again(tmp_path: Path, e
     write(local / "data/attributes/tox/web/a.jsonl.gz", scores()[:3])
     elsewhere.publish(local / "data")
     (line,) = build(local)[1].failed
-    assert "tox_attributes/web--a: attributes/tox/web/a.jsonl.gz row 3: is missing" in line
+    assert "attributes/tox/web/a.jsonl.gz row 3: is missing" in line

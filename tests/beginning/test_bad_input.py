@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from corpus_assets.beginning.looking import look, rows
 from corpus_assets.beginning.writing import write_whole
@@ -48,6 +49,23 @@ def test_a_folder_of_pictures_is_folded(tmp_path: Path) -> None:
     assert "has no file that can be read, so nothing was written" in message
     assert "begins like image/png" in message
     assert message.count("\n") <= 6
+
+
+def test_a_picture_with_the_name_of_rows_is_a_picture(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "raw/good.jsonl", documents(5))
+    (tmp_path / "raw/picture.jsonl").write_bytes(PNG)
+    (tmp_path / "raw/list.jsonl").write_text("[1]\n[2]\n")
+    said = begin(tmp_path / "raw", out(tmp_path)).output
+    assert "binary: picture.jsonl: begins like image/png" in said
+    assert "bad_rows: list.jsonl: line 1: not_an_object" in said
+
+
+def test_the_message_of_a_large_window_names_the_key(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "raw/good.jsonl", documents(5))
+    parameters = zstandard.ZstdCompressionParameters.from_level(3, window_log=28)
+    packed = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    (tmp_path / "raw/wide.jsonl.zst").write_bytes(packed.compress(b'{"text": "a"}\n') + packed.flush())
+    assert "(`largest_window` of its source allows more)" in begin(tmp_path / "raw", out(tmp_path)).output
 
 
 def test_an_unreadable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

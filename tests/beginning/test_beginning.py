@@ -79,6 +79,20 @@ def test_evaluation_sets_are_benchmarks(tmp_path: Path) -> None:
     built(tmp_path / "out/corpus.yaml")
 
 
+def test_names_of_files_tell_evaluation_sets_too(tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    write_jsonl(raw / "web/a.jsonl", rows(20))
+    asked = [{"question": prose(n), "answer": prose(n, 9)} for n in range(9)]
+    write_jsonl(raw / "quiz/gsm8k_test_1.jsonl", asked[:5])
+    write_jsonl(raw / "quiz/gsm8k_test_2.jsonl", asked[5:])
+    write_jsonl(raw / "gsm8k/train.jsonl", asked)
+    write_jsonl(raw / "pairs/gsm8k.jsonl", asked)
+    write_jsonl(raw / "pairs/others.jsonl", asked)
+    config = begun(raw, tmp_path / "out/corpus.yaml")
+    assert [one.name for one in config.benchmarks] == ["quiz"]
+    assert {"gsm8k", "pairs"} < {one.name for one in config.datasets}
+
+
 def test_an_evaluation_set_alone_is_what_it_holds(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "raw/gsm8k/test.jsonl", [{"question": prose(n), "answer": prose(n, 9)} for n in range(9)])
     config = begun(tmp_path / "raw", tmp_path / "out/corpus.yaml")
@@ -109,6 +123,13 @@ def test_a_mixed_folder_becomes_several_sources(tmp_path: Path) -> None:
     }
     (chat,) = config.datasets[1:]
     assert (chat.name, chat.input.glob, chat.input.messages_key) == ("raw-chat", "chat.jsonl", "messages")  # type: ignore[union-attr]
+
+
+def test_sources_that_suffixes_tell_apart_have_plain_names(tmp_path: Path) -> None:
+    raw = tmp_path / "raw/crawl"
+    write_jsonl(raw / "a.rows", rows(9))
+    write_jsonl(raw / "b.lines.gz", [{"body": prose(n)} for n in range(9)])
+    assert set(sources(begun(raw, tmp_path / "out/corpus.yaml"))) == {"crawl-rows", "crawl-lines.gz"}
 
 
 def test_suffixes_divide_a_folder_where_they_can(tmp_path: Path) -> None:

@@ -311,6 +311,22 @@ CASES: dict[Key, Case] = {
         {**source(), **QUALITY, "filter": {"languages": {"by": "nowhere.language", "thresholds": LABELLED}}},
         ("filter.languages.by", "'nowhere'", "attributes are: q"),
     ),
+    ("Words", "by"): Case(
+        tagged(taggers=["gopher_quality"], options={}, words={"by": "nowhere.language"}),
+        ("attributes.0.words.by", "'nowhere'", "there is no other one"),
+    ),
+    ("FineWeb2", "by"): Case(
+        {
+            **source(),
+            **QUALITY,
+            "filter": {"presets": ["fineweb2"], "fineweb2": {"by": "nowhere.language", "languages": ["tha_Thai"]}},
+        },
+        ("words.by", "'nowhere'", "others are: q"),
+    ),
+    ("FineWeb2", "configs"): Case(
+        {**source(), "filter": {"presets": ["fineweb2"], "fineweb2": {"language": "tha_Thai", "configs": "nowhere"}}},
+        ("filter.fineweb2.configs", "nowhere/tha_Thai.yml", "valid: a folder with LABEL.yml"),
+    ),
     ("Languages", "thresholds"): Case(
         {**source(), **QUALITY, "filter": {"languages": {"by": "q.gopher_v2", "thresholds": LABELLED}}},
         ("filter.languages.by", "'nowhere'", "it gives: "),
@@ -611,6 +627,8 @@ ELSEWHERE = {
 
 NAMES_NOTHING: dict[str, set[str]] = {
     "what it is called itself": {
+        *("Words.language", "Words.stop_words", "FineWeb2.language", "FineWeb2.languages", "FineWeb2.limits"),
+        "LanguageLimits.stopwords",
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
         *("Substrings.name", "Semantic.name"),
         *("AttributeFiles.name", "Classifier.name"),

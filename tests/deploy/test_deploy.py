@@ -1,7 +1,9 @@
 """The files for operators fit the schemas of Compose and of Kubernetes, and start commands that there are."""
 
 import json
+import os
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from importlib import import_module
@@ -61,6 +63,13 @@ def manifests() -> list[dict[str, Any]]:
 def containers() -> Iterator[dict[str, Any]]:
     for one in manifests():
         yield from one.get("spec", {}).get("template", {}).get("spec", {}).get("containers", [])
+
+
+def test_a_slurm_script_without_slurm_says_how_it_is_started() -> None:
+    script = DEPLOY / "slurm/build.sbatch"
+    without = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+    done = subprocess.run(["bash", script], env=without, capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "this script is for sbatch" in done.stderr
 
 
 def test_the_compose_file_fits_its_schema_and_a_wrong_key_does_not() -> None:

@@ -43,6 +43,12 @@ def files(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in found}
 
 
+def test_what_follows_from_other_values_is_no_change_of_the_configuration() -> None:
+    old = Numbers("a", "records", configuration={"card.title": None, "card.graph.name": "a", "card.steps": ["one"]})
+    new = Numbers("a", "records", configuration={"card.title": "A", "card.graph.is_sample": False, "card.steps": []})
+    assert [one.key for one in compared(old, new, ("a", "b")).configuration] == ["card.title"]
+
+
 @pytest.mark.parametrize("part", ["corpus", "corpus.yaml", ""])
 def test_stores_differ_in_documents_numbers_and_configuration(pair: tuple[Path, Path], part: str) -> None:
     sides = [open_side(folder / part if part else folder) for folder in pair]

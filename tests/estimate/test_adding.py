@@ -104,6 +104,23 @@ def test_files_of_one_kind_in_several_folders_are_one_source(work: Work) -> None
     assert (found.files, round(found.documents)) == (2, 10)
 
 
+def test_a_source_that_was_there_before_is_new_only_as_far_as_it_is_computed(work: Work) -> None:
+    built_whole(work)
+    write_new(work.folder, copied(), "text")
+    file = work.folder / "corpus.yaml"
+    before = file.read_text()
+    values = yaml.safe_load(before)
+    file.write_text(yaml.safe_dump({**values, "sources": [*values["sources"], {"name": "new", "location": "new"}]}))
+    built_whole(work)
+    file.write_text(before)
+    built_whole(work)
+    found = added(work.folder, f"new={work.folder / 'new'}")
+    assert found.copies.all == 4
+    stages = {stage.asset: stage for stage in found.stages}
+    assert "minhashes" not in stages
+    assert stages["components"].again == 1
+
+
 @pytest.fixture
 def built(work: Work) -> Work:
     built_whole(work)

@@ -12,6 +12,7 @@ from corpus_assets.config.selection.attributes import Attributes
 from corpus_assets.config.selection.presets import written_out
 from resources.errors import ConfigError
 from tests.attributes.presets.judged import judged
+from tests.attributes.presets.pages import pages
 from tests.attributes.presets.texts import texts
 from tests.build.small import write_raw
 from tests.filter.corpora import changes, documents, filtered, small
@@ -64,6 +65,7 @@ def test_a_preset_sees_what_the_lines_of_c4_before_it_leave() -> None:
         "presets.c4_lines.removed",
         "presets.c4_lines.line_end",
     ]
+    assert taggers(parsed(["dclm", "fineweb"])) == ["dclm_page", "fineweb_quality_after_dclm"]
     assert taggers(parsed(["c4_any_ending", "gopher"]))[1:] == [
         "gopher_repetition_after_c4_any_ending",
         "gopher_quality_after_c4_any_ending",
@@ -80,6 +82,7 @@ def test_taggers_join_an_entry_that_the_file_has() -> None:
     ("presets", "says"),
     [
         (["c4", "fineweb", "c4_any_ending"], "filter.presets: c4 and c4_any_ending both remove lines"),
+        (["c4", "dclm"], "filter.presets: c4 and dclm both remove lines"),
         (["gofer"], "filter.presets.0: received 'gofer'"),
         (["c4", "c4"], "presets: one is named twice in c4, c4"),
         ("c4", "filter.presets: received 'c4'"),
@@ -112,3 +115,15 @@ def test_each_dropped_document_counts_for_its_rule(tmp_path: Path) -> None:
     assert {one.id: one.text for one in documents(corpus, "filtered_documents")} == left
     assert {change["id"]: change["dropped"] for change in changes(corpus) if "dropped" in change} == expected
     assert len(Counter(expected.values())) > 4
+
+
+def test_pages_stay_as_dclm_leaves_them(tmp_path: Path) -> None:
+    given = {f"t{number}": text for number, text in enumerate(pages()) if text.strip()}
+    write_raw(tmp_path, "raw/one.jsonl", [{"id": name, "text": text} for name, text in given.items()])
+    changed = {"sources": [{**SOURCE[0], "location": "raw/raw"}], "attributes": [], "datasets": [], "dedupers": []}
+    corpus = filtered(small(tmp_path, {"presets": ["dclm"]}, **changed))
+    said = {one.id: judged("dclm", one.text) for one in documents(corpus, "normalized_documents")}
+    left = {name: text for name, (dropped, text) in said.items() if dropped is None}
+    assert {one.id: one.text for one in documents(corpus, "filtered_documents")} == left
+    dropped = {name: f"presets.dclm_page.{kind}" for name, (kind, _) in said.items() if kind}
+    assert {change["id"]: change["dropped"] for change in changes(corpus) if "dropped" in change} == dropped

@@ -10,7 +10,8 @@ from ftfy.badness import MOJIBAKE_CATEGORIES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus_assets.normalize.text import Method, fix, nfc, normalizer
+from corpus_assets.normalize.fixed import fix
+from corpus_assets.normalize.text import Method, nfc, normalizer
 from resources.errors import ConfigError
 from tests.golden import shared
 

@@ -15,9 +15,10 @@ from corpus_assets.config.datasets.modes import ChatDataset
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes import turns
 from corpus_assets.tokenize.modes.chat.chat import chat_encoder, chat_rows, chat_vsl_rows
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.encoding import ChatEncoder, ChatSequence
 from corpus_assets.tokenize.modes.chat.input import talk_of
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.errors import ConfigError

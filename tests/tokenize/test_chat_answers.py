@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from corpus_assets.config.ready_templates import ready_template
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.chat import CHAT, chat_control, chat_rows
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue
 from corpus_assets.tokenize.modes.chat.input import talk_of
 from corpus_assets.tokenize.modes.chat.reads import reads_of
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from resources.errors import ConfigError

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes import dpo as dpo_mode
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from corpus_assets.tokenize.modes.dpo import formatted_rows
 from corpus_assets.tokenize.modes.dpo_pairs import Roles, UnusablePairError
 from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter

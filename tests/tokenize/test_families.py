@@ -22,7 +22,8 @@ from tokenizers import Tokenizer
 from corpus_assets.config.ready_templates import READY, ready_template
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.chat import chat_control, chat_rows
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from corpus_assets.tokenize.modes.mode import Tools
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 from resources.formats.examples import Example, Messages

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from corpus_assets.config.datasets.modes import DPODataset
 from corpus_assets.tokenize.counts.statistics import Statistics, merge
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from corpus_assets.tokenize.modes.dpo import formatted_rows
 from corpus_assets.tokenize.modes.dpo_pairs import Roles
 from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat import limited_template as module
 from corpus_assets.tokenize.modes.chat.chat import chat_rows
+from corpus_assets.tokenize.modes.chat.dialogues import Cut, Dialogue, Rendered, TemplateFault
 from corpus_assets.tokenize.modes.chat.limited_template import Found, LimitedTemplate, open_template, try_template
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Cut, Dialogue, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from corpus_assets.tokenize.modes.chat.template_server import Asked, Part
 from corpus_assets.tokenize.modes.mode import Tools
 from resources.errors import ConfigError, CorpusError

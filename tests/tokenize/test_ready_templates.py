@@ -14,7 +14,8 @@ import yaml
 
 from corpus_assets.config.ready_templates import READY, ready_template
 from corpus_assets.orchestration.building.build import build
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from resources.errors import ConfigError
 from tests.build.small import drive, opened, prose
 from tests.data.building import records

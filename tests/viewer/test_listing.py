@@ -251,3 +251,14 @@ def test_a_corpus_that_is_not_built_has_an_empty_list(tmp_path: Path) -> None:
         answer = client.get(f"/corpus/{page}")
         assert answer.status_code == 200
         assert "0 documents of 0 were looked at" in answer.text
+
+
+def test_ways_to_more_documents_have_names_of_their_own(client: TestClient) -> None:
+    names = re.findall(r'<nav[^>]*aria-label="([^"]+)"', client.get("/corpus/documents?order=most").text)
+    assert {"More documents", "More documents, below"} <= set(names)
+    assert len(names) == len(set(names))
+
+
+def test_a_fate_that_is_none_is_refused_with_those_that_are(client: TestClient) -> None:
+    answer = client.get("/corpus/documents?fate=gone")
+    assert answer.status_code == 400 and "fate=gone: valid are kept, dropped, " in answer.text

@@ -71,6 +71,17 @@ def test_the_first_page_names_failed_files_and_why(built_once: Path, tmp_path: P
     (row,) = re.findall(r'<a href="([^"]+)">normalized_documents/books--two</a></th><td class="long">([^<]+)', shown)
     assert "failed" in row[1]
     assert "books--two" in pages.get(html.unescape(row[0])).text
+    assert "1 partition, which took" in words(pages.get("/corpus/plan").text)
+
+
+def test_a_file_without_rows_says_so(built_once: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    shutil.copytree(built_once, folder)
+    (folder / "raw/books/none.jsonl").touch()
+    corpus = opened(folder)
+    build(corpus, corpus.graph.select(["+normalized_documents"]), Silent())
+    shown = words(client(folder).get("/corpus/assets/normalized_documents/books--none").text)
+    assert "It holds no rows that can be shown." in shown
 
 
 def test_each_reason_on_the_first_page_leads_to_the_documents_that_it_counts(built_once: Path) -> None:
@@ -100,8 +111,11 @@ def test_rows_of_a_dataset_are_counted_over_all_files(built_once: Path) -> None:
 
 
 def test_the_report_leads_back_and_keeps_its_policy() -> None:
-    content = b"<html><head><style>p {}</style></head>\n<body>\n<p>all</p>\n<script>1</script></body></html>"
-    assert b'<body>\n<p><a href="/corpus/">' in with_way_back(content)
+    body = b'<a class="skip" href="#main">To the content</a>\n<p>all</p>\n<script>1</script>'
+    content = b"<html><head><style>p {}</style></head>\n<body>\n" + body + b"</body></html>"
+    back = with_way_back(content)
+    assert b'To the content</a>\n<nav aria-label="Viewer"><a href="/corpus/">' in back
+    assert back.count(b'href="/corpus/"') == 1
     assert policy(with_way_back(content)) == policy(content)
 
 

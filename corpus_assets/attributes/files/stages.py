@@ -87,11 +87,11 @@ def _aligned(task: Task, name: str, settings: Values) -> Iterator[Beside]:
             file.label, f"{file.problem}; it has the attributes of {task.shard.label}, looked for at {file.full_path}"
         )
     limits = Limits(line_bytes=settings["longest_row"])
-    raw = RawFile(file.label, task.beside(files_asset(name), name).open)
+    raw = RawFile(file.full_path, task.beside(files_asset(name), name).open)
     rows = given_rows(raw, settings["format"], limits, RowKeys.of(settings, f"attributes.{name}"))
     if settings["align"] == "id":
-        return by_id(task, rows, file.label, skips=settings["on_missing"] == "skip")
-    return by_row(task, rows, file.label)
+        return by_id(task, rows, file.full_path, skips=settings["on_missing"] == "skip")
+    return by_row(task, rows, file.full_path)
 
 
 class _Rows:
@@ -103,7 +103,7 @@ class _Rows:
         self._fix = normalizer_of(task.parameters)
         self._on_changed = settings["on_changed_text"]
         file = task.shard.file_beside(name)
-        self._label = file.label if file else ""
+        self._label = file.full_path if file else ""
         self._scores = ScoreHistograms()
         wanted = {f"attributes.{name}.keys": settings["keys"]} if settings["keys"] else {}
         self.flagging: Mapping[str, Any] | None = settings["flagged"]

@@ -67,15 +67,16 @@ def split_paragraphs(
         count += 1
     starts = np.empty(count, dtype=np.int64)
     ends = np.empty(count, dtype=np.int64)
-    blank = np.ones(count, dtype=np.bool_)
+    blank = np.empty(count, dtype=np.bool_)
     number = start = 0
+    visible = False
     for place in range(codes.size):
-        if flags[codes[place]] & SPACE == 0:
-            blank[number] = False
+        visible |= flags[codes[place]] & SPACE == 0
         if codes[place] == _NEWLINE or place + 1 == codes.size:
-            starts[number] = start
+            starts[number], blank[number] = start, not visible
             ends[number] = start = place + 1
             number += 1
+            visible = False
     return starts, ends, blank
 
 

@@ -25,9 +25,13 @@ class SpacyRules:
         self._tokenize: Any = spacy.blank(language).tokenizer
         self._ends: frozenset[str] = frozenset(spacy.blank(language).add_pipe("sentencizer").punct_chars)
         self._kept: dict[str, tuple[str, ...]] = {}
+        spaced = sorted(rule for rule in self._tokenize.rules if len(rule.split()) > 1)
+        self._spaced = re.compile("|".join(map(re.escape, spaced))) if spaced else None
 
     def words(self, string: str) -> list[str]:
         """Returns the words of a text; whitespace is none."""
+        if self._spaced and self._spaced.search(string):
+            return [found for word in self._tokenize(string) if (found := word.text.strip())]
         return [word for piece in string.split() for word in self._of_piece(piece)]
 
     def sentences(self, string: str) -> int:

@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.attributes.characters import code_points
-from corpus_assets.attributes.splitters.spacy_rules import spacy_rules
-from resources.documents.tagger import Text
 
 
 class WordList(NamedTuple):
@@ -23,8 +21,3 @@ def word_list(words: Sequence[str]) -> WordList:
     """Returns words with their code points."""
     lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
     return WordList(words, code_points("".join(words)), np.cumsum(lengths, dtype=np.int64))
-
-
-def english_words(text: Text) -> WordList:
-    """Returns the words of spaCy's rules for English."""
-    return word_list(spacy_rules("en").words(text.string))

@@ -8,7 +8,7 @@ from typing import BinaryIO, Final, NamedTuple
 from corpus_assets.raw.binary import binary_kind, controls
 from corpus_assets.raw.formats.names import HEAD_BYTES, UTF8_BOM, container_of, identify, resolve_format
 from resources.errors import BadFileError
-from resources.formats.codecs import CODECS, CodecError, open_packed
+from resources.formats.codecs import CODECS, CodecError, WindowError, open_packed
 from resources.raw_places.data_suffixes import PLAIN, data_suffix
 from resources.raw_places.files import printable
 
@@ -65,6 +65,8 @@ def unpacked(raw: BinaryIO, container: str, size: int) -> bytes:
         return raw.read(min(HEAD, size))
     try:
         return open_packed(raw, container, None).read(HEAD)
+    except WindowError as error:
+        raise UnreadError("damaged", f"{error} (`largest_window` of its source allows more)") from None
     except CodecError as error:
         raise UnreadError("damaged", str(error)) from None
 

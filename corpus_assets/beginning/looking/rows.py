@@ -11,6 +11,7 @@ from corpus_assets.beginning.looking.contents import Content, UnreadError, conte
 from corpus_assets.beginning.looking.tables import table_options
 from corpus_assets.beginning.looking.values import SHOWN, AsItIs, Row, begun_object
 from corpus_assets.config.file_formats import LIBRARIES
+from corpus_assets.raw.binary import binary_kind
 from corpus_assets.raw.formats.names import identify, resolve_format
 from corpus_assets.raw.readers import NO_OPTIONS, RawFile, read_rows
 from corpus_assets.raw.rows.faults import BadRow, PassedOver
@@ -124,6 +125,8 @@ def _read(opening: _Opening, content: Content, most_bytes: int) -> Sample:
     sample, why = _rows(opening, content.format, kind, options, most_bytes)
     if not sample.rows and why == "enough" and kind not in _COLUMNS and not sample.bad:
         return _long_row(opening, sample, kind, content.head)
+    if not sample.rows and sample.bad and (found := binary_kind(content.head)):
+        raise UnreadError("binary", f"begins like {found}")
     if kind == "txt" and sample.rows:
         _require_no_list(opening, sample.rows[0][""])
     return sample
@@ -168,7 +171,7 @@ def _rows(opening: _Opening, declared: str, kind: str, options: FormatOptions, m
             if isinstance(row, BadRow):
                 if not isinstance(row, PassedOver):
                     bad[row.reason] = bad.get(row.reason, 0) + 1
-                    example = example or f"{row.where}: {row.reason}: {row.detail}"
+                    example = example or f"{row.where.removeprefix(file.name).lstrip()}: {row.reason}: {row.detail}"
                 continue
             if len(rows) < MOST_ROWS:
                 rows.append(row)

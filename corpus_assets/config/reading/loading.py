@@ -15,6 +15,7 @@ from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.reading.changes import with_changes
 from corpus_assets.config.reading.extending import EXTENDS, Read, read_values
 from corpus_assets.config.reading.faults import faults, in_brackets, shown
+from corpus_assets.config.reading.language_configs import with_configs
 from corpus_assets.config.reading.profiles import PROFILES
 from corpus_assets.config.section import expanded
 from corpus_assets.config.selection.dedup import spelled_out
@@ -60,10 +61,11 @@ def loaded_config(path: str | Path, changes: Sequence[str] = (), sources: Sequen
         before, file, files = _as_sample(before["sample"], file, whole, read.values), whole, (*files, *read.files)
     values = with_changes(_with_sources(before, sources), changes)
     where = _where(read, before, values)
+    values, configs = with_configs(values, file.absolute().parent)
     config = parse_config(values, str(path), where)
     _check_places(config, file, where)
     _require_different_sources(config, file, where)
-    return Loaded(config, values, where, files)
+    return Loaded(config, values, where, (*files, *configs))
 
 
 def _with_sources(values: Any, sources: Sequence[Mapping[str, Any]]) -> Any:

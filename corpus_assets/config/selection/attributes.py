@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from corpus_assets.config.endpoint import Endpoint
-from corpus_assets.config.naming import FILE, TAGGER
+from corpus_assets.config.naming import ATTRIBUTE, FILE, TAGGER
 from corpus_assets.config.section import LocalPath, Name, Section
 
 TAKEN = ("short_documents", "duplicates")
@@ -82,6 +82,31 @@ class TaggerOptions(Section):
         return {option: paths for option, paths in found.items() if paths}
 
 
+def label_key(value: str) -> str:
+    """Returns the name of a tagger that gives labels; `ValueError` for another form."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+", value):
+        raise ValueError("ENTRY.TAGGER, for example lang.language")
+    return value
+
+
+class Words(Section):
+    """How the texts of an entry are split into words, for the taggers of presets (docs/languages.md)."""
+
+    language: str | None = Field(None, min_length=1, description="the language of all texts, such as `tha_Thai`")
+    by: Annotated[str | None, AfterValidator(lambda value: value and label_key(value)), ATTRIBUTE] = Field(
+        None, description="`ENTRY.TAGGER` of another entry, such as `lang.language`: its label is a text's language"
+    )
+    stop_words: dict[str, list[str]] = Field(
+        default={}, description="words that `stop_words` of `gopher_quality` counts, by language; by default Gopher's"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "Words":
+        if (self.language is None) == (self.by is None):
+            raise ValueError("give one of language and by")
+        return self
+
+
 class Attributes(Section):
     """Taggers that run together: one asset `<name>_attributes`, one attribute file per shard."""
 
@@ -92,7 +117,9 @@ class Attributes(Section):
         description="names of taggers (docs/attributes.md)"
     )
     compat: Literal["dolma"] | None = Field(None, description="values of Dolma 1.2.1, including its defects")
-
+    words: Words | None = Field(
+        None, description="whose words the taggers of presets count; by default English ones (docs/languages.md)"
+    )
     options: Annotated[dict[str, TaggerOptions], TAGGER] = Field(
         default={}, description="files of taggers that need files, by name of the tagger"
     )
@@ -101,6 +128,12 @@ class Attributes(Section):
     def prefix(self) -> str:
         """Returns the first part of its attribute keys."""
         return key_prefix(self.name)
+
+    @model_serializer(mode="wrap")
+    def _without_words_that_are_not_given(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Returns its values, without `words` if there are none, so that records stay as they are."""
+        values: dict[str, Any] = dump(self)
+        return {key: value for key, value in values.items() if key != "words" or value is not None}
 
     @model_validator(mode="after")
     def _each_once(self) -> "Attributes":

@@ -3,10 +3,12 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from corpus_assets.config.naming import ATTRIBUTE, VALUES
 from corpus_assets.config.section import Section
+from corpus_assets.config.selection.attributes import label_key
+from corpus_assets.config.selection.fineweb2.section import FineWeb2
 from corpus_assets.config.selection.presets import PresetName
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+")
@@ -19,12 +21,6 @@ def _rule_key(value: str) -> str:
 
 
 RuleKey = Annotated[str, AfterValidator(_rule_key)]
-
-
-def _label_key(value: str) -> str:
-    if not _KEY.fullmatch(f"{value}.x"):
-        raise ValueError("ENTRY.TAGGER, for example lang.language")
-    return value
 
 
 def _threshold_key(value: str) -> str:
@@ -133,7 +129,7 @@ class RowRules(Section):
 class Languages(Section):
     """Ranges that differ by the language of a document, or by any other label that a tagger gives it."""
 
-    by: Annotated[str, AfterValidator(_label_key), ATTRIBUTE] = Field(
+    by: Annotated[str, AfterValidator(label_key), ATTRIBUTE] = Field(
         description="`ENTRY.TAGGER`, for example `lang.language`: the type that it gives a document is its label"
     )
     thresholds: Annotated[dict[str, dict[ThresholdKey, Range]], ATTRIBUTE] = Field(
@@ -166,8 +162,15 @@ class Filter(RowRules):
         description="rules of published corpora, each with its taggers, in this order (docs/presets.md); a range in "
         "`rules` with the same key stands in place of theirs",
     )
+    fineweb2: FineWeb2 | None = Field(None, description="the languages of the preset `fineweb2` (docs/presets.md)")
     languages: Languages | None = Field(None, description="ranges that differ by language (docs/languages.md)")
     discard_fields: list[OptionalField] = Field(default=[], description="optional fields of documents to remove")
+
+    @model_serializer(mode="wrap")
+    def _without_a_preset_that_is_not_given(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Returns its values, without `fineweb2` if it is not given, so that records stay as they are."""
+        values: dict[str, Any] = dump(self)
+        return {key: value for key, value in values.items() if key != "fineweb2" or value is not None}
 
     @model_validator(mode="after")
     def _does_something(self) -> "Filter":
@@ -175,6 +178,8 @@ class Filter(RowRules):
             raise ValueError(f"nothing is given; leave `filter` out, or give one of {', '.join(_RULES)}")
         if self.attributes is not None and not (self.include or self.exclude or self.span_replacement):
             raise ValueError("attributes: without effect, since there are no expressions")
+        if self.fineweb2 is not None and "fineweb2" not in self.presets:
+            raise ValueError("fineweb2: without effect, since `presets` does not name fineweb2")
         for what, names in (("discard_fields: a field", self.discard_fields), ("presets: one", self.presets)):
             if len(set(names)) < len(names):
                 raise ValueError(f"{what} is named twice in {', '.join(names)}")

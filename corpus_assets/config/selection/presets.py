@@ -8,7 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
-PresetName = Literal["gopher", "gopher_quality", "gopher_repetition", "c4", "c4_any_ending", "fineweb"]
+from corpus_assets.config.selection.fineweb2 import section as fineweb2
+
+PresetName = Literal[
+    "gopher", "gopher_quality", "gopher_repetition", "c4", "c4_any_ending", "fineweb", "fineweb2", "dclm"
+]
 ENTRY: Final = "presets"
 Range = Mapping[str, float]
 
@@ -96,9 +100,39 @@ PRESETS: Final[Mapping[str, Preset]] = {
         },
         "`FineWebQualityFilter` of datatrove; Penedo et al. 2024, section 3.6",
     ),
+    "dclm": Preset(
+        "dclm_page",
+        {
+            "words": {"min": 50, "max": 100_000},
+            "word_length": {"min": 3, "max": 10},
+            "symbols_per_word": {"max": 0.1},
+            "bullet_lines": {"max": 0.9},
+            "ellipsis_lines": {"max": 0.3},
+            "words_without_letter": {"max": 0.2},
+            "stop_words": {"min": 2},
+            "repeated_lines": {"max": 0.3},
+            "repeated_paragraphs": {"max": 0.3},
+            "characters_in_repeated_lines": {"max": 0.2},
+            "characters_in_repeated_paragraphs": {"max": 0.2},
+            "characters_in_top_2grams": {"max": 0.2},
+            "characters_in_top_3grams": {"max": 0.18},
+            "characters_in_top_4grams": {"max": 0.16},
+            "characters_in_repeated_5grams": {"max": 0.15},
+            "characters_in_repeated_6grams": {"max": 0.14},
+            "characters_in_repeated_7grams": {"max": 0.13},
+            "characters_in_repeated_8grams": {"max": 0.12},
+            "characters_in_repeated_9grams": {"max": 0.11},
+            "characters_in_repeated_10grams": {"max": 0.1},
+            "characters_left": {"min": 1},
+            "removed_words": {"max": 0.05},
+        },
+        "the heuristics of DCLM-Baseline behind its filters of addresses and languages; Li et al. 2024",
+        {"removed": ""},
+        sees_lines=False,
+    ),
 }
 GROUPS: Final[Mapping[str, Sequence[str]]] = {"gopher": ("gopher_repetition", "gopher_quality")}
-_AFTER: Final = {"c4": "_after_c4", "c4_any_ending": "_after_c4_any_ending"}
+_AFTER: Final = {"c4": "_after_c4", "c4_any_ending": "_after_c4_any_ending", "dclm": "_after_dclm"}
 
 
 def written_out(values: dict[str, Any]) -> dict[str, Any]:
@@ -111,6 +145,8 @@ def written_out(values: dict[str, Any]) -> dict[str, Any]:
     known = get_args(PresetName)
     if not isinstance(section, Mapping) or not isinstance(names, list) or any(name not in known for name in names):
         return values
+    if fineweb2.NAME in names:
+        return _by_language(values, section, names)
     taggers: list[str] = []
     rules: dict[str, Any] = {}
     replaced: list[dict[str, Any]] = []
@@ -127,6 +163,22 @@ def written_out(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "filter": filled, "attributes": _with_entry(values.get("attributes") or [], taggers)}
 
 
+def _by_language(values: dict[str, Any], section: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Returns the values with the preset `fineweb2` written out."""
+    own = section.get(fineweb2.NAME)
+    if len(names) > 1:
+        raise ValueError("filter.presets: fineweb2 has ranges of its own for what others measure; name it alone")
+    if own is None:
+        raise ValueError(
+            "filter.fineweb2: missing, but the preset needs it: the languages, such as {language: tha_Thai}"
+        )
+    parts = (section.get(key) or {} for key in ("rules", "languages"))
+    if not fineweb2.is_usable(own) or not all(isinstance(part, Mapping) for part in parts):
+        return values
+    entries = _with_entry(values.get("attributes") or [], fineweb2.TAGGERS, {"words": fineweb2.words_of(own)})
+    return {**values, "filter": fineweb2.written_into(section, ENTRY), "attributes": entries}
+
+
 def _chosen(names: Sequence[str]) -> Iterator[tuple[str, Preset]]:
     """Yields the tagger of each preset, and the preset."""
     lines = None
@@ -138,14 +190,17 @@ def _chosen(names: Sequence[str]) -> Iterator[tuple[str, Preset]]:
         lines = name if preset.replaced else lines
 
 
-def _with_entry(entries: Any, taggers: Sequence[str]) -> Any:
-    """Returns the entries of `attributes` with the taggers in the entry of presets, which is first if it is new."""
+def _with_entry(entries: Any, taggers: Sequence[str], more: Mapping[str, Any] | None = None) -> Any:
+    """Returns the entries of `attributes` with the taggers in the entry of presets, which is first if it is new.
+
+    more: its other keys; those that it has stay.
+    """
     if not taggers or not isinstance(entries, list):
         return entries
     place = next((n for n, one in enumerate(entries) if isinstance(one, Mapping) and one.get("name") == ENTRY), None)
     if place is None:
-        return [{"name": ENTRY, "taggers": list(taggers)}, *entries]
+        return [{"name": ENTRY, "taggers": list(taggers), **(more or {})}, *entries]
     given = entries[place].get("taggers")
     held = given if isinstance(given, list) else []
-    entry = {**entries[place], "taggers": [*held, *(name for name in taggers if name not in held)]}
+    entry = {**(more or {}), **entries[place], "taggers": [*held, *(name for name in taggers if name not in held)]}
     return [*entries[:place], entry, *entries[place + 1 :]]

@@ -61,7 +61,10 @@ class _Sample:
 
 
 def copies_in(corpus: Corpus, sample: Corpus) -> Copies:
-    """Looks up the documents of a sample, built up to `band_keys`, in a corpus that is built."""
+    """Looks up the documents of a sample, built up to `band_keys`, in a corpus that is built.
+
+    Partitions that the corpus no longer has do not count, though the store may still hold them.
+    """
     mine = _sample(sample)
     equal, near = np.zeros(len(mine.leading), np.bool_), np.zeros(len(mine.leading), np.bool_)
     by_shard = {}
@@ -95,8 +98,10 @@ def _removed(corpus: Corpus) -> Callable[[str], NDArray[np.int64]]:
 
 
 def _partitions(corpus: Corpus, asset: str) -> Iterator[Partition]:
-    for record in corpus.records(asset).values():
-        yield corpus.handle(record)
+    planner = corpus.planner()
+    records = planner.records(asset)
+    for key in planner.partitions(planner.graph[asset]):
+        yield corpus.handle(records[key])
 
 
 def _sample(sample: Corpus) -> _Sample:

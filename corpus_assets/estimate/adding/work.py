@@ -90,8 +90,9 @@ class Work:
             return None
         due = self.chances(stage)
         decisions = self._planner.decisions(stage)
-        new = [key for key in due if self._is_new(key)]
-        open_ones = [key for key, one in decisions.items() if one.status is not Status.FRESH and not self._is_new(key)]
+        not_fresh = [key for key, one in decisions.items() if one.status is not Status.FRESH]
+        new = [key for key in not_fresh if self._is_new(key)]
+        open_ones = [key for key in not_fresh if not self._is_new(key)]
         certain = stage.name in _SELDOM
         sure = [key for key in open_ones if certain or due[key] >= 1]
         perhaps = [key for key in open_ones if not certain and due[key] < 1]

@@ -7,6 +7,7 @@ from typing import Any
 from corpus_assets.filter.rules.entries import source_of
 from corpus_assets.filter.rules.ranges import within
 from corpus_assets.filter.rules.section import RuleSection, SectionHooks
+from resources.documents.attribute_rows import best_label
 from resources.documents.looked_for import LookedFor
 from resources.documents.row_rule import Drop, Row, RowRule, RuleSet, Verdict
 from resources.stage.task import Task
@@ -52,7 +53,7 @@ def _rules_of(thresholds: Thresholds) -> dict[str, str]:
 def _made(
     _: Task, prefix: str, thresholds: Thresholds, keys: Mapping[str, str], where: str, other: str
 ) -> Sequence[RowRule]:
-    label = partial(label_of, prefix=prefix)
+    label = partial(_label, prefix=prefix)
     counts = LookedFor("labels", {f"{where}.thresholds": list(thresholds)})
     rules = [RowRule(OTHER, partial(_other, label, thresholds, counts, drop=other == "drop"), looked_for=(counts,))]
     for name, key in _rules_of(thresholds).items():
@@ -65,11 +66,8 @@ def _made(
     return rules
 
 
-def label_of(row: Row, prefix: str) -> str | None:
-    """Returns the label of a document, that with the greatest score if a tagger gave several; None if it gave none."""
-    found = [key for key in row.attributes if key.startswith(prefix)]
-    best = max(found, key=lambda key: row.attributes[key][0][2], default=None)
-    return None if best is None else best.removeprefix(prefix)
+def _label(row: Row, prefix: str) -> str | None:
+    return best_label(row.attributes, prefix)
 
 
 def _other(label: Label, thresholds: Thresholds, counts: LookedFor, row: Row, *, drop: bool) -> Verdict:

@@ -9,6 +9,7 @@ from corpus_assets.importer.dolma.commands import command_lines
 from corpus_assets.importer.dolma.dedupe import check_against, import_dedupe, is_read_only, narrow
 from corpus_assets.importer.dolma.keys import name_all
 from corpus_assets.importer.dolma.mix import add_mixes, import_mix
+from corpus_assets.importer.dolma.shapes import check_shapes
 from corpus_assets.importer.dolma.tag import import_tag
 from corpus_assets.importer.dolma.tokens import add_tokens, import_tokens
 from corpus_assets.importer.draft import Draft
@@ -38,7 +39,7 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
     given = [one for file in files for one in _given(draft, file)]
     order = list(KINDS)
     for file, kind, values in sorted(given, key=lambda one: (order.index(one[1]), is_read_only(one[2]))):
-        _check_shapes(file, values)
+        check_shapes(file, values)
         try:
             KINDS[kind](draft, values, folder)
         except (TypeError, ValueError, AttributeError) as error:
@@ -81,20 +82,3 @@ def _kind(file: Path, values: Mapping[str, Any]) -> str:
             "`dolma tag`, `dolma dedupe`, `dolma mix` or `dolma tokens`"
         )
     return found[0]
-
-
-def _check_shapes(file: Path, values: Mapping[str, Any]) -> None:
-    """Raises `ConfigError` if a value that must be a list or mapping is not one."""
-    lists = ("documents", "taggers", "tagger_modules", "streams")
-    mappings = ("dedupe", "bloom_filter", "tokenizer")
-    for key in (key for key in (*lists, *mappings) if values.get(key) is not None):
-        if not isinstance(values[key], list if key in lists else dict):
-            what = "a list" if key in lists else "a mapping"
-            raise ConfigError(f"{file}: {key}: received {values[key]!r}; valid: {what}")
-    for key in ("documents", "taggers"):
-        if wrong := [entry for entry in values.get(key) or [] if not isinstance(entry, str)]:
-            raise ConfigError(f"{file}: {key}: received {wrong[0]!r}; valid: a list of texts")
-    for place, stream in enumerate(values.get("streams") or []):
-        if not isinstance(stream, dict):
-            raise ConfigError(f"{file}: streams.{place}: received {stream!r}; valid: a mapping")
-        _check_shapes(file, stream)

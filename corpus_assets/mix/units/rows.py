@@ -6,7 +6,7 @@ from itertools import repeat
 import msgspec
 
 from corpus_assets.filter.filtered_documents import CHANGES, Change
-from corpus_assets.filter.rows import AttributeFile
+from resources.documents.attribute_rows import AttributeFile
 from resources.documents.row_rule import Row
 from resources.formats.attributes import Span
 from resources.formats.row_tables import identifiers

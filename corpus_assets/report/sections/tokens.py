@@ -122,18 +122,24 @@ def _mixtures(model: Model) -> list[Block]:
         )
     for dataset in model.datasets:
         if dataset.mixture:
-            blocks.append(_mixture(dataset))
+            blocks.append(_mixture(dataset, _mixed_by(model, dataset)))
     return blocks if len(blocks) > 1 else []
 
 
-def _mixture(dataset: Dataset) -> Block:
+def _mixed_by(model: Model, dataset: Dataset) -> str:
+    """Returns what the weights of a dataset are of."""
+    by_unit = model.configuration["mix"]["units"] != "source"
+    return "unit" if by_unit and not dataset.mixture.keys() <= {source.name for source in model.sources} else "source"
+
+
+def _mixture(dataset: Dataset, what: str) -> Block:
     whole = sum(used.reached for used in dataset.mixture.values()) or 1
     shown, others = largest(dataset.mixture.items(), lambda one: one[1].reached, MOST_ROWS)
     rows = [
         [source, used.available, used.asked, used.target, used.reached, used.reached / whole, used.epochs]
         for source, used in shown
     ]
-    columns = [("source", "text"), ("tokens there are", "count"), ("share asked for", "share"), ("asked for", "count")]
+    columns = [(what, "text"), ("tokens there are", "count"), ("share asked for", "share"), ("asked for", "count")]
     columns += [("reached", "count"), ("share reached", "share"), ("epochs", "number")]
     return Table(f"Weights of dataset {dataset.name}", columns, rows, left_out=len(others))
 

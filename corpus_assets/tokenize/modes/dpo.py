@@ -13,12 +13,11 @@ from corpus_assets.config.datasets.modes import DPODataset
 from corpus_assets.tokenize.counts.discarded import of_example, of_text
 from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.dialogues import TEMPLATE_REASONS, Dialogue, Reads, TemplateFault
 from corpus_assets.tokenize.modes.chat.input import INPUT_REASONS
 from corpus_assets.tokenize.modes.chat.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.chat.markers import turn_markers
 from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
-from corpus_assets.tokenize.modes.chat.reads import Reads, reads_of
-from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo_pairs import MARKED, PROBE, Roles, UnusablePairError, unmarked
 from corpus_assets.tokenize.modes.dpo_texts import (
     Formatted,
@@ -72,6 +71,8 @@ def dpo_rows(section: DPODataset, examples: Iterable[Example], tools: Tools) -> 
     def format_all(dialogues: Sequence[Dialogue]) -> list[Formatted]:
         found = template.render_all(dialogues)
         return [one if isinstance(one, TemplateFault) else one.text for one in found]
+
+    from corpus_assets.tokenize.modes.chat.reads import reads_of  # It loads jinja.
 
     return _rows(section, examples, tokenizer, tools.statistics, Writing(format_all, reads_of(source)))
 

@@ -13,10 +13,9 @@ from corpus_assets.config.datasets.options import Cleaning
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.modes.chat.alignment import name_fault
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.dialogues import LIMIT, Dialogue, Reads, TemplateFault
 from corpus_assets.tokenize.modes.chat.input import beside_of
 from corpus_assets.tokenize.modes.chat.masking import REASONING
-from corpus_assets.tokenize.modes.chat.reads import Reads
-from corpus_assets.tokenize.modes.chat.template import LIMIT, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.dpo_pairs import (
     CLOSE,
     OPEN,

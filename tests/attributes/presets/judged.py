@@ -1,6 +1,11 @@
 """What our taggers and the ranges of presets say of a text."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.attributes.splitters.choice import WordChoice
+from corpus_assets.config.selection.fineweb2.section import TAGGERS, ranges_of
 from corpus_assets.config.selection.presets import PRESETS
 from corpus_assets.filter.rules.ranges import within
 from corpus_assets.filter.spans import replaced
@@ -19,3 +24,16 @@ def judged(name: str, text: str) -> tuple[str | None, str]:
             return kind, text
     spans = ((start, end, new) for kind, new in preset.replaced.items() for start, end, _ in found.get(kind, ()))
     return None, replaced(text, [Replacement(*span) for span in spans])
+
+
+def judged_in(label: str, limits: Mapping[str, Any], text: str) -> str | None:
+    """Returns `TAGGER.TYPE` that drops a text in the preset `fineweb2` of a language, None if it stays."""
+    one, words = Text(Document("a", text, "s")), WordChoice(label, {label: limits["stopwords"]})
+    found = {
+        f"e.{name}.{kind}": spans for name in TAGGERS for kind, spans in BUILT_IN[name].tag(one, words=words).items()
+    }
+    row = Row(0, b"", {key: list(spans) for key, spans in found.items() if spans}, one.document)
+    for key, allowed in ranges_of(limits, "e").items():
+        if within(key, min=allowed.get("min"), max=allowed.get("max"))(row):
+            return key.removeprefix("e.")
+    return None

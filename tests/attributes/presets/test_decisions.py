@@ -40,7 +40,7 @@ PIECES = [
 MADE = st.lists(st.sampled_from([*PIECES, "lorem ipsum ", "javascript ", "x" * 1001, *ODD.split(" ")]), max_size=60)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", [name for name in PRESETS if name != "dclm"])
 def test_decisions_are_those_that_datatrove_gave(name: str) -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))[name]
     for text, (dropped, *left) in zip(texts(), kept, strict=True):
@@ -49,7 +49,7 @@ def test_decisions_are_those_that_datatrove_gave(name: str) -> None:
 
 def test_every_rule_drops_one_of_the_texts_or_is_known_not_to() -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
-    for name, preset in PRESETS.items():
+    for name, preset in ((name, preset) for name, preset in PRESETS.items() if name in kept):
         assert {dropped for dropped, *_ in kept[name] if dropped} <= preset.rules.keys()
         assert set(preset.rules) <= set(BUILT_IN[preset.tagger].types)
 
@@ -75,7 +75,7 @@ def test_decisions_are_those_of_datatrove(originals: dict[str, Any], pieces: lis
 
 
 def test_measures_of_what_c4_leaves_are_those_of_that_text() -> None:
-    for rule in ("c4", "c4_any_ending"):
+    for rule in ("c4", "c4_any_ending", "dclm"):
         for text in texts():
             dropped, left = judged(rule, text)
             for name in ("gopher_quality", "gopher_repetition", "fineweb_quality"):

@@ -115,6 +115,27 @@ TAGGERS = [Tagger("length_v1", kind, "1", ("long", "brief", "other"))]
     assert all(abs(one["reached"] - one["target"]) <= SHORTEST for one in used.values())
 
 
+def test_labels_and_scores_of_files_of_attributes(tmp_path: Path) -> None:
+    write_buckets(tmp_path)
+    for source, count in (("books", 260), ("web", 420)):
+        given = [
+            {"id": row["id"], "attributes": {"grade": f"g{number % 3}", "score": number}}
+            for number, row in enumerate(rows(source, count))
+        ]
+        (tmp_path / "scores" / source).mkdir(parents=True)
+        for shard in range(2):
+            lines = "".join(json.dumps(row) + "\n" for row in given[shard::2])
+            (tmp_path / "scores" / source / f"{shard}.jsonl").write_text(lines)
+    units = [
+        {"by": "judge.judge__grade", "name": "grade"},
+        {"by": "judge.judge.score", "name": "score", "ranges": [100]},
+    ]
+    places = {"location": {name: f"scores/{name}" for name in ("books", "web")}}
+    shares = {"g0/under 100": 0.4, "g1/from 100": 0.35, "g2/from 100": 0.25}
+    _, found = mixed(tmp_path, units, {"shares": shares}, attributes=[{"name": "judge", **places}])
+    require_reached(found, shares)
+
+
 def test_hdf5_and_tokens_in_a_table(tmp_path: Path) -> None:
     write_buckets(tmp_path)
     (tmp_path / "tokens.csv").write_text("unit,tokens\nscience,6000\nweb/forum,3000\n")

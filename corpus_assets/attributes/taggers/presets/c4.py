@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import msgspec
-
 from corpus_assets.attributes.splitters.spacy_rules import spacy_rules
 from corpus_assets.attributes.taggers.presets.measures import SPACY, exactly
 from resources.documents.tagger import Spans, Tagger, Text
@@ -43,16 +41,12 @@ def _left_with_any_ending(text: Text) -> _Left:
 
 def left_by_c4(text: Text) -> Text:
     """Returns the text that `c4` leaves."""
-    return _changed(text, text.once(_left))
+    return text.changed(text.once(_left).string)
 
 
 def left_by_c4_any_ending(text: Text) -> Text:
     """Returns the text that `c4_any_ending` leaves."""
-    return _changed(text, text.once(_left_with_any_ending))
-
-
-def _changed(text: Text, left: _Left) -> Text:
-    return Text(msgspec.structs.replace(text.document, text=left.string))
+    return text.changed(text.once(_left_with_any_ending).string)
 
 
 def c4_lines(text: Text) -> Spans:

@@ -1,39 +1,43 @@
-"""Gopher's and FineWeb's measures of English texts, as the filters of datatrove compute them.
+"""Gopher's and FineWeb's measures of texts as the filters of datatrove compute them.
+
+Words are English ones, unless `words` of the entry chooses others.
 
 Sources: Rae et al. 2021 (Gopher), appendix A.1.1; Penedo et al. 2024 (FineWeb), section 3.6; datatrove 0.10,
 `GopherQualityFilter`, `GopherRepetitionFilter`, `FineWebQualityFilter`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from corpus_assets.attributes.splitters.words import WordList, english_words
+from corpus_assets.attributes.splitters.choice import ENGLISH, WordChoice
+from corpus_assets.attributes.splitters.words import WordList
 from corpus_assets.attributes.taggers.gopher import REQUIRED
 from corpus_assets.attributes.taggers.presets.c4 import left_by_c4, left_by_c4_any_ending
+from corpus_assets.attributes.taggers.presets.dclm.page import left_by_dclm
 from corpus_assets.attributes.taggers.presets.measures import SPACY, exactly, layout, of_grams, of_words
 from resources.documents.tagger import Spans, Tagger, Text
 
 Scores = Mapping[str, float]
-Measure = Callable[[Text], Scores]
+Measure = Callable[[Text, WordChoice], Scores]
 _GRAMS = {n: f"characters_in_{'top' if n < 5 else 'duplicate'}_{n}grams" for n in range(2, 11)}
 
 
-def gopher_quality(text: Text) -> Scores:
+def gopher_quality(text: Text, words: WordChoice) -> Scores:
     """Returns Gopher's measures of words and lines."""
-    return quality_of(text, text.once(english_words), REQUIRED)
+    return quality_of(text, text.once(words.words), words.stop_words(text, REQUIRED))
 
 
-def gopher_repetition(text: Text) -> Scores:
+def gopher_repetition(text: Text, words: WordChoice) -> Scores:
     """Returns Gopher's shares of repeated lines, paragraphs and n-grams of words."""
-    return repetition_of(text, text.once(english_words))
+    return repetition_of(text, text.once(words.words))
 
 
-def fineweb_quality(text: Text) -> Scores:
+def fineweb_quality(text: Text, words: WordChoice) -> Scores:
     """Returns FineWeb's measures of lines."""
-    return fineweb_of(text, text.once(english_words))
+    return fineweb_of(text, text.once(words.words))
 
 
-def quality_of(text: Text, words: WordList, stop_words: tuple[str, ...]) -> Scores:
+def quality_of(text: Text, words: WordList, stop_words: Collection[str]) -> Scores:
     """Returns Gopher's measures of words and lines; 0 instead of a share of nothing."""
     counts = text.once(layout)
     full, letters, alphabetic = of_words(words)
@@ -90,11 +94,20 @@ FINEWEB_TYPES = (
     *("lines", "lines_with_final_mark", "short_lines"),
     *("characters_in_duplicate_lines", "newlines_per_word"),
 )
-_LEFT = {"": None, "_after_c4": left_by_c4, "_after_c4_any_ending": left_by_c4_any_ending}
+_LEFT = {
+    "": None,
+    "_after_c4": left_by_c4,
+    "_after_c4_any_ending": left_by_c4_any_ending,
+    "_after_dclm": left_by_dclm,
+}
 
 
-def _tag(text: Text, measure: Measure, left: Callable[[Text], Text] | None) -> Spans:
-    return exactly(text, (text.once(left) if left else text).once(measure))
+def _tag(text: Text, measure: Measure, left: Callable[[Text], Text] | None, words: WordChoice = ENGLISH) -> Spans:
+    return exactly(text, measure(text.once(left) if left else text, words))
+
+
+def _lines_of(suffix: str) -> str:
+    return "dclm_page" if suffix == "_after_dclm" else f"c4_lines{suffix[9:]}"
 
 
 def _taggers(name: str, measure: Measure, types: tuple[str, ...], gives: str, source: str) -> list[Tagger]:
@@ -105,8 +118,9 @@ def _taggers(name: str, measure: Measure, types: tuple[str, ...], gives: str, so
             partial(_tag, measure=measure, left=left),
             version="1",
             types=types,
-            gives=f"as `{name}`, of what `c4_lines{suffix[9:]}` leaves of the text" if suffix else gives,
+            gives=f"as `{name}`, of what `{_lines_of(suffix)}` leaves of the text" if suffix else gives,
             source=source,
+            splits_words=True,
             **SPACY,
         )
         for suffix, left in _LEFT.items()

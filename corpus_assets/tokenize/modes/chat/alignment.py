@@ -12,9 +12,9 @@ from typing import NamedTuple
 import msgspec
 
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.dialogues import LIMIT, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.limited_template import Found as Rendering
 from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME, MARKS, Masking, Text
-from corpus_assets.tokenize.modes.chat.template import LIMIT, Dialogue, TemplateFault
 
 ALIGNMENT_FAILED = "template_alignment"
 

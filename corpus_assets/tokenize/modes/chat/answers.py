@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from corpus_assets.tokenize.modes.chat.alignment import Content, Conversation
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.dialogues import Cut, Dialogue, Rendered
 from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate, Parts
 from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
-from corpus_assets.tokenize.modes.chat.template import Cut, Dialogue, Rendered
 from corpus_assets.tokenize.modes.chat.template_server import Part
 
 # Noncharacters: no token holds them.

@@ -13,6 +13,7 @@ from corpus_assets.config.datasets.modes import ChatDataset
 from corpus_assets.tokenize.counts.discarded import of_example
 from corpus_assets.tokenize.encode.cleaning import clean
 from corpus_assets.tokenize.modes.chat.alignment import ALIGNMENT_FAILED
+from corpus_assets.tokenize.modes.chat.dialogues import TEMPLATE_REASONS, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.encoding import (
     CONTROL_IN_TEXT,
     ChatEncoder,
@@ -30,8 +31,6 @@ from corpus_assets.tokenize.modes.chat.limited_template import (
 )
 from corpus_assets.tokenize.modes.chat.markers import check_ends, turn_markers
 from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
-from corpus_assets.tokenize.modes.chat.reads import reads_of
-from corpus_assets.tokenize.modes.chat.template import TEMPLATE_REASONS, Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chunks import chunked
 from corpus_assets.tokenize.modes.mode import MaskedBatch, Mode, OnFault, Tools
 from corpus_assets.tokenize.modes.turns import TurnsError, batches, count_sequences, padded_rows
@@ -116,6 +115,8 @@ class _Reader:
     def __init__(self, section: ChatDataset, tools: Tools, capacity: int) -> None:
         self._capacity = capacity
         self._encoder = chat_encoder(section, tools.tokenizer, tools.template)
+        from corpus_assets.tokenize.modes.chat.reads import reads_of  # It loads jinja.
+
         self._read = reads_of(tools.template or tools.tokenizer.chat_template or "")
         self._section = section
         self._statistics = tools.statistics

@@ -14,10 +14,10 @@ import numpy as np
 from corpus_assets.tokenize.modes.chat.alignment import Aligning, Conversation, Frame
 from corpus_assets.tokenize.modes.chat.answers import Asking, Style
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate, Parts
 from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
 from corpus_assets.tokenize.modes.chat.pieces import PLAIN, Flags, Piece, Span, ids_of, pieces_of, spans_in
-from corpus_assets.tokenize.modes.chat.template import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.template_server import Asked
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.token_starts import Heads, token_starts

@@ -6,9 +6,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, Reads
 from corpus_assets.tokenize.modes.chat.encoding import Talk
-from corpus_assets.tokenize.modes.chat.reads import Reads
-from corpus_assets.tokenize.modes.chat.template import Dialogue
 from corpus_assets.tokenize.modes.turns import TurnsError, conversation
 from resources.formats.examples import Example, Messages, without_nulls
 

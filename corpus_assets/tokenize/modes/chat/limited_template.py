@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from corpus_assets.tokenize.counts.statistics import Statistics
-from corpus_assets.tokenize.modes.chat.template import LIMIT, Cut, Dialogue, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat.dialogues import LIMIT, Cut, Dialogue, Rendered, TemplateFault
 from corpus_assets.tokenize.modes.chat.template_server import Answered, Asked, Part, Start, part_of
 from resources.errors import ConfigError, CorpusError
 from resources.formats.examples import Example

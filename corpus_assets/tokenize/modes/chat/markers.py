@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Final
 
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, Rendered, TemplateFault
 from corpus_assets.tokenize.modes.chat.encoding import ChatEncoder, Talk
 from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate
-from corpus_assets.tokenize.modes.chat.template import Dialogue, Rendered, TemplateFault
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
 

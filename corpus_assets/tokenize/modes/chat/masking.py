@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
-from corpus_assets.tokenize.modes.chat.template import Dialogue, TemplateFault
+from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, TemplateFault
 from resources.formats.examples import Messages
 
 # Noncharacters: no text meant for exchange holds them (Unicode standard, section 23.7), and no trimming removes them.

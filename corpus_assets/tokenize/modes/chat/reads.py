@@ -1,10 +1,11 @@
 """What a chat template reads, found in its source: names of variables, and keys of messages."""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from jinja2 import nodes
 
+from corpus_assets.tokenize.modes.chat.dialogues import Reads
 from corpus_assets.tokenize.modes.chat.template import names_read, parsed
 
 _MESSAGES: Final = "messages"
@@ -13,17 +14,6 @@ _WRITES_ALL: Final = {"dictsort", "items", "pprint", "string", "tojson", "xmlatt
 """Filters, and methods of a dictionary, that give every key of an object."""
 _ALL_METHODS: Final = {"copy", "get", "items", "keys", "values"}
 _COUNTS: Final = {"length", "count"}
-
-
-class Reads(NamedTuple):
-    """What a template reads.
-
-    names: variables that it does not set itself. keys: those that a message may have to be read, None if it may read
-    any: where it writes whole messages, or looks keys up by variables.
-    """
-
-    names: frozenset[str]
-    keys: frozenset[str] | None
 
 
 def reads_of(source: str) -> Reads:

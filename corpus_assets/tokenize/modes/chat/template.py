@@ -8,70 +8,23 @@ The present day is no input: `strftime_now` exists only for a fixed day.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-import msgspec
 from jinja2 import TemplateError, meta, nodes
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from resources.errors import ConfigError, CorpusError
-from resources.formats.examples import Messages
+from corpus_assets.tokenize.modes.chat.dialogues import LIMIT, Dialogue, Rendered, TemplateFault
+from resources.errors import ConfigError
 
 MAX_TEMPLATE = 1 << 20
 MAX_OUTPUT = 64 << 20
 MAX_PROBLEM = 1000
-LIMIT = "template_limit"
-TEMPLATE_REASONS = ("template_error", "template_refused", LIMIT)
-"""The reasons of a `TemplateFault` here; the modules that examine rendered texts have further ones."""
 _CLOCK = "strftime_now"
 _NAMES_OF_DICTS = frozenset(dir(dict))
-
-
-class TemplateFault(CorpusError):  # noqa: N818  a fault of the conversation as often as of the template
-    """A conversation that a template does not accept. `reason` is a short name for counting."""
-
-    def __init__(self, reason: str, problem: str) -> None:
-        super().__init__(f"{reason}: {problem}")
-        self.reason = reason
-        self.problem = problem
-
-    def __reduce__(self) -> tuple[type["TemplateFault"], tuple[str, str]]:
-        return (type(self), (self.reason, self.problem))
-
-
-class Dialogue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The input of a template: messages, and further values by name, which take precedence over those of the dataset.
-
-    generation_prompt: whether the text ends where an answer would begin.
-    """
-
-    messages: Messages
-    values: dict[str, Any] = {}
-    generation_prompt: bool = False
-
-
-class Cut(NamedTuple):
-    """The first messages of a dialogue: how many, and whether the text ends where an answer would begin."""
-
-    messages: int
-    generation_prompt: bool = False
-
-    def of(self, dialogue: Dialogue) -> Dialogue:
-        """Returns the dialogue of these messages alone."""
-        return Dialogue(dialogue.messages[: self.messages], dialogue.values, self.generation_prompt)
-
-
-@dataclass(frozen=True)
-class Rendered:
-    """A text, and the (start, stop) of its `{% generation %}` blocks in code points."""
-
-    text: str
-    generated: tuple[tuple[int, int], ...] = ()
 
 
 class ChatTemplate:

@@ -3,15 +3,20 @@
 A template is untrusted, so it runs in a separate process with limits and without other data.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from corpus_assets.tokenize.modes.chat.template import ChatTemplate, Cut, Dialogue, Rendered, TemplateFault
+from corpus_assets.tokenize.modes.chat.dialogues import Cut, Dialogue, Rendered, TemplateFault
 from resources.errors import ConfigError
 from resources.processes.limited_work import Answer, serve
+
+if TYPE_CHECKING:
+    from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 
 
 class Start(msgspec.Struct):
@@ -54,6 +59,9 @@ _ASKED = msgspec.json.Decoder(list[Asked])
 
 def begin(line: bytes) -> tuple[bytes, Answer]:
     """Compiles a template; returns the answer to that, and the function that answers lists of `Asked`."""
+    # Whoever starts this process imports its messages alone, without jinja.
+    from corpus_assets.tokenize.modes.chat.template import ChatTemplate
+
     start = msgspec.json.decode(line, type=Start)
     try:
         template = ChatTemplate(start.source, day=start.day)
