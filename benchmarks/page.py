@@ -165,7 +165,7 @@ Other ways to check the same candidates, with their bytes per document (`--check
 
 `python -m benchmarks.containment` builds three corpora up to the duplicates, with each `dedup.rule` at its defaults:
 `shared` is the shared data; `editions` two editions of the documentation of Boost, from Debian packages that apt
-downloads; `templates` calls of functions in one frame, made by a generator: six of seven characters are the frame, and
+downloads; `templates` calls of functions in one frame, made by a generator: most of each call is the frame, and
 no two calls are alike. `left` counts the kept documents that stand in another kept one by 0.95 of their shingles, by
 comparing all pairs with sets: what `contained` and `either` should have found. (With `similar` it is what that rule
 does not look for.)
