@@ -160,13 +160,13 @@ CASES: dict[Key, Case] = {
     ("AttributeFiles", "sources"): Case(given(sources=[NOWHERE]), ("attributes.0", "'nowhere'", "valid: web")),
     ("AttributeFiles", "id_key"): Case(
         given(id_key=NOWHERE),
-        ("attributes/tox/a.jsonl line 1", "'nowhere' (`id_key`)", "the row has id, attributes"),
+        ("scores/a.jsonl line 1", "'nowhere' (`id_key`)", "the row has id, attributes"),
         "tox_attributes",
         SCORES,
     ),
     ("AttributeFiles", "attributes_key"): Case(
         given(attributes_key=NOWHERE),
-        ("attributes/tox/a.jsonl line 1", "'nowhere' (`attributes_key`)", "the row has id, attributes"),
+        ("scores/a.jsonl line 1", "'nowhere' (`attributes_key`)", "the row has id, attributes"),
         "tox_attributes",
         SCORES,
     ),
