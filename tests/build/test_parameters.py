@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from corpus_assets.dedup.shared import KEPT_THRESHOLD
 from corpus_assets.tokenize.tokenizers import loading
 from corpus_assets.tokenize.tokenizers.training import train_bpe
 from resources.stage.graph import Graph
@@ -99,7 +100,8 @@ def test_a_parameter_stales_its_assets_and_what_depends_on_them(
     plan = work.plan()
     stale = {name for name, (status, _) in plan.items() if status != "waiting"}
     assert stale == {(asset, key) for asset, keys in expected.items() for key in keys}
-    assert {plan[name][1] for name in stale} == {reason}
+    follows = f", {KEPT_THRESHOLD}"
+    assert {plan[name][1].partition(follows)[0] for name in stale} == {reason}
     downstream = opened(work.folder).graph.select([f"{asset}+" for asset in expected])
     assert {asset for asset, _ in plan} <= {stage.name for stage in downstream}
     built = work.rebuild()
