@@ -6,6 +6,7 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.instance.instance import claim_run
 from corpus_assets.verification.rounds import Round, seconds_of
 from corpus_assets.verification.verify import Verification, verify
+from resources.errors import ConfigError
 from resources.ledger.ledger import partition_name
 
 NAME = "verify_corpus"
@@ -19,7 +20,7 @@ def verify_job(corpus: Corpus) -> dg.JobDefinition:
     @dg.op(name="verify_a_round", config_schema={"budget": budget})
     def verify_op(context: dg.OpExecutionContext) -> None:
         claim_run(context.instance, context.run)
-        part = Round(corpus.storage, seconds_of(context.op_config["budget"]))
+        part = Round(corpus.storage, _seconds(context.op_config["budget"]))
         result = verify(corpus, deep=True, part=part)
         context.log.info(f"{result.read:,} of {result.read + result.left:,} partitions read whole in this round")
         if part.not_kept:
@@ -37,6 +38,13 @@ def verify_job(corpus: Corpus) -> dg.JobDefinition:
         verify_op()
 
     return job
+
+
+def _seconds(budget: str) -> float:
+    try:
+        return seconds_of(budget)
+    except ConfigError as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
 
 
 def in_words(result: Verification) -> str:

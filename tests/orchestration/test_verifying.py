@@ -32,7 +32,7 @@ def test_a_damaged_file_fails_the_job_by_name(built: Runs) -> None:
 
 
 def test_a_budget_that_is_none_fails_the_job_with_what_is_valid(built: Runs) -> None:
-    with pytest.raises(Exception, match=r"'ten' is no time; valid are such as 90s"):
+    with pytest.raises(dg.Failure, match=r"'ten' is no time; valid are such as 90s"):
         verify_job(built.corpus).execute_in_process(instance=built.instance, run_config=budget("ten"))
 
 
