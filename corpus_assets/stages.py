@@ -8,6 +8,7 @@ from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.files.stages import given_stages
 from corpus_assets.attributes.registry import AnyTagger, known_taggers
 from corpus_assets.attributes.semantic.assets import semantic_stages
+from corpus_assets.attributes.semantic.vectors import place_of
 from corpus_assets.attributes.substrings.assets import substring_stages
 from corpus_assets.card.assets import card_stages
 from corpus_assets.classifiers.assets import classifier_stages, classifier_taggers
@@ -15,7 +16,7 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.config.selection.dedupers import Deduper
-from corpus_assets.config.selection.kinds.semantic import Semantic
+from corpus_assets.config.selection.kinds.semantic import Semantic, is_function
 from corpus_assets.config.selection.kinds.substrings import Substrings
 from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
@@ -75,7 +76,7 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     # Repetitions are found among filtered documents, unless a rule of the filter uses them.
     found_again = deduper_stages(one for one in config.dedupers if isinstance(one, Deduper))
     substrings = substring_stages(one for one in config.dedupers if isinstance(one, Substrings))
-    alike = semantic_stages((one for one in config.dedupers if isinstance(one, Semantic)), folder)
+    alike = _meanings([one for one in config.dedupers if isinstance(one, Semantic)], folder)
     dedupers = own_after_filter([*found_again, *substrings, *alike], filters, streams)
     listed = (stage for stage in RAW if stage.lists_shards)
     found = [
@@ -161,6 +162,14 @@ def _require_extractors(config: CorpusConfig, folder: Path) -> None:
         for name in [names] if isinstance(names, str) else names:
             if ":" in name and not callable(named({}, name, f"{place}.extractor", folder)):
                 raise ConfigError(f"{place}.extractor: {name!r} is no function")
+
+
+def _meanings(rules: Sequence[Semantic], folder: Path) -> Iterator[Stage]:
+    """Yields the stages of documents that mean the same; `ConfigError` names an entry whose module cannot be used."""
+    for rule in rules:
+        if is_function(rule.model):
+            own_module(rule.model.partition(":")[0], place_of(rule), folder)
+    yield from semantic_stages(rules)
 
 
 def _own_stages(modules: Sequence[str], folder: Path) -> Iterator[Stage]:

@@ -22,6 +22,8 @@ OWN = {
     "corpus_assets/raw/sample/sources.py": "reads installed packages for the sample corpus",
     "corpus_assets/attributes/taggers/c4.py": "a list of the project's own",
     "corpus_assets/attributes/taggers/source_code/starcoder.py": "a table of the project's own",
+    "corpus_assets/attributes/splitters/choice.py": "a table of the project's own",
+    "corpus_assets/attributes/taggers/presets/dclm/pieces.py": "a table of the project's own",
     "corpus_assets/attributes/taggers/presets/measures.py": "a table of the project's own",
     "corpus_assets/attributes/taggers/uniseg.py": "a table of a library",
 }

@@ -212,9 +212,10 @@ def test_the_code_location_has_groups_jobs_schedule_and_sensor(built: Runs) -> N
     repository = found.get_repository_def()
     groups = dict.fromkeys(stage.group for stage in built.corpus.graph)
     assert {f"build_{group}" for group in groups} | {"build_corpus"} <= set(repository.job_names)
-    (schedule,) = repository.schedule_defs
+    schedules = {schedule.name: schedule for schedule in repository.schedule_defs}
+    assert schedules.keys() == {"nightly_build", "nightly_verification"}
     (sensor,) = repository.sensor_defs
-    assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
+    assert {one.default_status for one in schedules.values()} == {dg.DefaultScheduleStatus.STOPPED}
     assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
     jobs = {name: repository.get_job(name).description for name in repository.job_names if name != "__ASSET_JOB"}
     assert all(jobs.values()) and len({*jobs.values()}) == len(jobs)

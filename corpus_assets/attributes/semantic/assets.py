@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from typing_extensions import override
 
@@ -15,7 +14,7 @@ from corpus_assets.attributes.semantic.marks import marks
 from corpus_assets.attributes.semantic.members import RANGES, members
 from corpus_assets.attributes.semantic.models import model_version
 from corpus_assets.attributes.semantic.vectors import MODEL, place_of, vectors
-from corpus_assets.config.selection.kinds.semantic import Semantic, is_function
+from corpus_assets.config.selection.kinds.semantic import Semantic
 from corpus_assets.dedup.shared import ORDER
 from resources.documents.looked_for import missing
 from resources.formats.row_tables import NAMES
@@ -23,17 +22,11 @@ from resources.raw_places.files import printable
 from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
-from resources.user.modules import own_module
 
 
-def semantic_stages(rules: Iterable[Semantic], folder: Path) -> Iterator[Stage]:
-    """Yields the five stages of each entry of `dedupers` with `kind: semantic`. folder: of corpus.yaml.
-
-    `ConfigError` names the entry whose module cannot be imported.
-    """
+def semantic_stages(rules: Iterable[Semantic]) -> Iterator[Stage]:
+    """Yields the five stages of each entry of `dedupers` with `kind: semantic`."""
     for rule in rules:
-        if is_function(rule.model):
-            own_module(rule.model.partition(":")[0], place_of(rule), folder)
         yield _vectors(rule)
         yield _centers(rule)
         yield _members(rule)

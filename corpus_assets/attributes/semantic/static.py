@@ -19,6 +19,7 @@ _LARGEST: Final = (1 << 15) - 1
 _PIECE: Final = 1 << 14
 """Code points of a piece, which has at most four tokens for each: their whole numbers add up in 32 bits."""
 
+_LARGEST_TOKENIZER: Final = 1 << 28
 _TENSORS: Final = ("embeddings", "embedding.weight")
 
 
@@ -79,8 +80,11 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _tokenizer(path: str, key: str) -> Tokenizer:
+    content = OutsideFile(path).read(_LARGEST_TOKENIZER)
+    if len(content) > _LARGEST_TOKENIZER:
+        raise ConfigError(f"{key}: {path} has more than {_LARGEST_TOKENIZER:,} bytes")
     try:
-        tokenizer = Tokenizer.from_file(path)
+        tokenizer = Tokenizer.from_buffer(content)
     except Exception as error:  # The library raises plain exceptions.
         raise ConfigError(f"{key}: {path} is no tokenizer that can be used: {error}") from None
     tokenizer.no_padding()

@@ -23,6 +23,7 @@ PATHS_AT = {
     "ccnet_perplexity": {"tokenizer"},
     "ccnet_bucket": {"tokenizer", "borders"},
     "endpoint": {"answers"},
+    "fineweb2": {"configs"},
     "origins": {"suffix_list"},
     "positive": {"file"},
     "negative": {"file"},

@@ -257,7 +257,7 @@ def test_the_plan_says_why(once: Path, change: dict[str, Any], reason: str, stal
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
-        ({"kind": "substring"}, "kind is 'substring'; valid: substrings, or no kind and `by`"),
+        ({"kind": "substring"}, "kind is 'substring'; valid: substrings, semantic, or no kind and `by`"),
         ({**ENTRY, "min_length": 500}, "min_length: received 500 (int)"),
         ({**ENTRY, "min_length": "500"}, "received '500' (str); valid: a number with its unit, such as 500 bytes"),
         ({**ENTRY, "min_length": "3 bytes"}, "received '3 bytes' (str); valid: 16 to 1,000,000 bytes"),
