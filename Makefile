@@ -36,6 +36,7 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/resources/raw_places tests/raw/test_warc.py tests/docs/test_site.py \
   tests/examples tests/sql tests/beginning/test_elsewhere.py tests/attributes/test_files_elsewhere.py \
   tests/attributes/test_language.py tests/attributes/test_perplexity.py tests/attributes/presets tests/filter/test_presets.py \
+  tests/attributes/test_words.py tests/filter/test_fineweb2.py \
   tests/raw/test_web_text.py tests/origins tests/attributes/semantic/test_wheel.py
 
 .PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench soak ui clean
