@@ -10,7 +10,7 @@ from resources.errors import BadFileError
 from resources.hashing import content_digest
 from resources.outside.stream import OutsideStream
 from resources.raw_places import LocalFolder, RawPlace
-from resources.raw_places.files import FoundFile, glob_pattern, printable
+from resources.raw_places.files import FoundFile, glob_pattern, is_other, printable
 from resources.raw_places.interface import NO_FILE
 
 
@@ -108,7 +108,8 @@ class Shard:
         False for files that are always opened in the version that was listed.
         """
         try:
-            return self.stamped() != (self.bytes, self.modified)
+            size, modified = self.stamped()
+            return size != self.bytes or is_other(modified, self.modified)
         except (BadFileError, OSError):
             return True
 

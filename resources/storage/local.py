@@ -3,6 +3,7 @@
 Files are written under `.tmp/`, synced, and renamed into place when all files of their partition are complete.
 """
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,14 +16,16 @@ from typing_extensions import override
 
 from resources.errors import ConfigError, StorageError
 from resources.storage import local_locks
+from resources.storage.file_times import settled
 from resources.storage.holders import Process
-from resources.storage.interface import Entry, Storage, Unpublished
+from resources.storage.interface import Entry, Storage, Unpublished, UnsettledEntry
 from resources.storage.leases import Held, Lease
 from resources.storage.local_writers import alive, new_name
 from resources.stored_digest import WrittenFile
 from resources.system_errors import at, new_placed, open_placed, placed
 
 TEMPORARY = ".tmp"
+_NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class LocalStorage(Storage):
                 continue
             except OSError as error:
                 raise placed(error, "looking at", item.path) from None
-            yield Entry(path, info.st_size, str(info.st_mtime_ns))
+            yield _entry(path, info)
 
     @override
     def folders(self, prefix: str) -> Iterator[str]:
@@ -131,7 +134,7 @@ class LocalStorage(Storage):
             return None
         except OSError as error:
             raise placed(error, "looking at", self._place(path)) from None
-        return Entry(path, info.st_size, str(info.st_mtime_ns))
+        return _entry(path, info)
 
     @override
     def delete(self, path: str) -> None:
@@ -178,9 +181,11 @@ class LocalStorage(Storage):
         return LocalUnpublished(self)
 
     def _prepare(self) -> None:
-        """Makes the folder of the store; `StorageError` if that cannot be done."""
+        """Makes the folder of the store; `StorageError` if that cannot be done, or if it cannot be synced."""
         try:
             self.make_folder(self.root)
+            if self.sync:
+                _sync_folder(self.root)
         except OSError as error:
             raise local_locks.not_writable(self.root, error) from None
 
@@ -242,8 +247,7 @@ class _Created(NamedTuple):
         self.handle.flush()
         digest = self.raw.stored_digest(self.raw.descriptor)
         if sync:
-            with at("syncing", self.target):
-                os.fsync(self.raw.descriptor)
+            _sync(self.raw.descriptor, "syncing", self.target)
         self.handle.close()
         return digest
 
@@ -319,6 +323,10 @@ class LocalUnpublished(Unpublished):
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
+def _entry(path: str, info: os.stat_result) -> Entry:
+    return (Entry if settled(info) else UnsettledEntry)(path, info.st_size, str(info.st_mtime_ns))
+
+
 def _read_part(place: str, offset: int, size: int) -> bytes:
     # Without a file object, because a chunk reads a little of each of thousands of files.
     descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
@@ -350,12 +358,24 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def _sync_folder(folder: Path) -> None:
-    with at("syncing the folder", folder):
+    with at("opening the folder", folder):
         descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    try:
+        _sync(descriptor, "syncing the folder", folder)
+    finally:
+        os.close(descriptor)
+
+
+def _sync(descriptor: int, doing: str, place: Path) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise placed(error, doing, place) from None
+        raise StorageError(
+            f"{place}: this file system does not sync ({error.strerror}), so a power cut may cost what was committed; "
+            "put storage.root on one that does, or set storage.sync: false"
+        ) from None
 
 
 def open_local(root: str, folder: Path, section: Mapping[str, Any]) -> LocalStorage:

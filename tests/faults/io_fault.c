@@ -34,7 +34,8 @@ static int fails(const char *call, const char *path) {
     const char *wanted = getenv("FAULT_CALL"), *under = getenv("FAULT_UNDER"), *log = getenv("FAULT_LOG");
     if (!wanted || !under || !path || strcmp(call, wanted) || strncmp(path, under, strlen(under))) return 0;
     _Atomic uint64_t *count = counter();
-    if (!count || atomic_fetch_add(count, 1) + 1 != strtoull(getenv("FAULT_AT"), NULL, 10)) return 0;
+    uint64_t at = strtoull(getenv("FAULT_AT"), NULL, 10);
+    if (!count || (atomic_fetch_add(count, 1) + 1 != at && at)) return 0;
     int file = REAL(open)(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file >= 0) {
         (void)!REAL(write)(file, path, strlen(path));
