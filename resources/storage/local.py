@@ -5,7 +5,6 @@ Files are written under `.tmp/`, synced, and renamed into place when all files o
 
 import errno
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from resources.storage.leases import Held, Lease
 from resources.storage.local_writers import alive, new_name
 from resources.stored_digest import WrittenFile
 from resources.system_errors import at, new_placed, open_placed, placed
+from resources.tidying import remove_folder
 
 TEMPORARY = ".tmp"
 _NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
@@ -163,7 +163,7 @@ class LocalStorage(Storage):
         except FileNotFoundError:
             return False
         finally:
-            shutil.rmtree(aside, ignore_errors=True)
+            remove_folder(aside)
         return found == version
 
     @override
@@ -226,7 +226,7 @@ class LocalStorage(Storage):
     def remove_abandoned(self) -> int:
         left = self.abandoned()
         for path in left:
-            shutil.rmtree(self.resolve(path), ignore_errors=True)
+            remove_folder(self.resolve(path))
         return len(left)
 
 
@@ -320,7 +320,7 @@ class LocalUnpublished(Unpublished):
                 handle.close()
         self._files.clear()
         self._scratch.clear()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
 
 
 def _entry(path: str, info: os.stat_result) -> Entry:

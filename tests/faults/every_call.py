@@ -9,6 +9,7 @@ tried in the same way: it is the right one, or an error.
 
 import argparse
 import errno
+import faulthandler
 import json
 import os
 import random
@@ -42,7 +43,7 @@ from tests.golden_content.corpora import NAMES, placed
 MODULE = "tests.faults.every_call"
 ERROR = errno.EIO
 NEVER = 1 << 62
-_SECONDS = 120
+_SECONDS = 30
 """Longest time of one try."""
 
 _PLAN = "the plan"
@@ -57,7 +58,6 @@ class Tally:
 
     calls: Counter[str] = field(default_factory=Counter)
     sites: set[tuple[str, str, str]] = field(default_factory=set)
-    made: int = 0
     tried: Counter[str] = field(default_factory=Counter)
     survived: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -65,7 +65,6 @@ class Tally:
     def add(self, other: "Tally") -> None:
         self.calls += other.calls
         self.sites |= other.sites
-        self.made += other.made
         self.tried += other.tried
         self.survived += other.survived
         self.wrong += other.wrong
@@ -83,7 +82,7 @@ class Tried:
 class Prober:
     """Tries the calls of the stages of one corpus. folder: of the corpus; its store is kept beside it."""
 
-    def __init__(self, folder: Path, chosen: Callable[[], bool], until: float) -> None:
+    def __init__(self, folder: Path, chosen: Callable[[str, int], bool], until: float) -> None:
         self.folder = folder
         self._store, self._kept = folder / "corpus", folder.parent / f"{folder.name}-kept"
         self._calls = Calls(folder.parent / f"{folder.name}-notes")
@@ -99,7 +98,7 @@ class Prober:
         self._keep()
         wanted, traced = forked(tuple[Digests, list[Call]], lambda: self._undisturbed(name))
         tally = self._tally(name, traced)
-        for number in self._numbers(len(traced)):
+        for number in self._numbers(name, len(traced)):
             self._restore()
             self._note(tally, name, number, forked_or_words(Tried, partial(self._try, name, number, wanted)))
         self._restore()
@@ -110,25 +109,24 @@ class Prober:
         """Tries the calls of a plan over the corpus."""
         wanted, traced = forked(tuple[Planned, list[Call]], self._planned)
         tally = self._tally(_PLAN, traced)
-        for number in self._numbers(len(traced)):
+        for number in self._numbers(_PLAN, len(traced)):
             self._note(tally, _PLAN, number, forked_or_words(Tried, partial(self._try_plan, number, wanted)))
         return tally
 
     def _tally(self, name: str, traced: Sequence[Call]) -> Tally:
         places = {(name, call.kind, self._place(call.path)) for call in traced}
-        return Tally(Counter(call.kind for call in traced), places, 0)
+        return Tally(Counter(call.kind for call in traced), places)
 
     def _place(self, path: str) -> str:
         """A path without what is different in each build."""
         return re.sub(r"tmp/[^/]+|[0-9a-f]{16,}|\.[0-9]+\.|[0-9]+$", "*", path.removeprefix(f"{self.folder}/"))
 
-    def _numbers(self, count: int) -> Iterator[int]:
+    def _numbers(self, name: str, count: int) -> Iterator[int]:
         for number in range(1, count + 1):
-            if self._chosen() and time.monotonic() < self._until:
+            if self._chosen(name, number) and time.monotonic() < self._until:
                 yield number
 
     def _note(self, tally: Tally, name: str, number: int, found: Tried | str) -> None:
-        tally.made += 1
         if isinstance(found, str):
             tally.wrong.append(f"{self.folder.name}: {name}, call {number}: {found}")
             return
@@ -273,6 +271,7 @@ def forked_or_words(kind: type[T], function: Callable[[], T]) -> T | str:
 
 
 def _run_child(function: Callable[[], Any], writes: int) -> None:
+    faulthandler.register(signal.SIGALRM, chain=True)  # It shows where it waits.
     signal.alarm(_SECONDS)
     try:
         answer = (True, function())
@@ -294,7 +293,7 @@ def probed(name: str, top: Path, options: argparse.Namespace, chance: random.Ran
     """Tries the calls of one of the corpora."""
     until = time.monotonic() + options.seconds
     placed(name, top / name)
-    prober = Prober(top / name, lambda: chance.random() < options.share, until)
+    prober = Prober(top / name, partial(_is_chosen, options, chance), until)
     total = Tally()
     for stage in prober.stages():
         began, found = time.monotonic(), prober.probe(stage)
@@ -304,6 +303,12 @@ def probed(name: str, top: Path, options: argparse.Namespace, chance: random.Ran
     total.add(found)
     _tell(f"{name}: {_PLAN}", found, time.monotonic() - began)
     return total
+
+
+def _is_chosen(options: argparse.Namespace, chance: random.Random, stage: str, number: int) -> bool:
+    if options.stage and stage != options.stage:
+        return False
+    return number in options.call if options.call else chance.random() < options.share
 
 
 def _tell(name: str, found: Tally, seconds: float) -> None:
@@ -318,6 +323,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog=MODULE, description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--corpora", nargs="+", default=NAMES, choices=NAMES, help="which of the golden corpora")
     parser.add_argument("--share", type=float, default=1.0, help="the share of the calls that is tried")
+    parser.add_argument("--stage", help="only calls of this stage")
+    parser.add_argument("--call", type=int, nargs="+", help="only calls with these numbers")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="which calls a share takes")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="the longest time for a corpus")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "every-call")
