@@ -46,6 +46,9 @@ NEVER = 1 << 62
 _SECONDS = 30
 """Longest time of one try."""
 
+ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
+"""A process that is forked has no threads of pools that were started before."""
+
 _PLAN = "the plan"
 T = TypeVar("T")
 Digests = dict[str | None, str]
@@ -343,5 +346,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    os.environ.update({"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"})
+    os.environ.update(ONE_THREAD)
     sys.exit(main(sys.argv[1:]))
