@@ -175,7 +175,8 @@ class Prober:
             return "it failed although no call did"
         if said and not any(os.strerror(ERROR) in line for line in said):
             return "no message tells the cause"
-        places = (f"{self.folder}/", *(f"{top.name}/" for top in self.folder.iterdir()), *self._labels())
+        own = [Path(failed.path).name] if failed else []
+        places = (*own, f"{self.folder}/", *(f"{top.name}/" for top in self.folder.iterdir()), *self._labels())
         unplaced = [line for line in said if os.strerror(ERROR) in line and not any(place in line for place in places)]
         return f"a message tells no place: {unplaced[0]}" if unplaced else ""
 
