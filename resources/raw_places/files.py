@@ -114,9 +114,20 @@ def _found(top: Path, item: "os.DirEntry[str]", source: str, path: str, follow_l
         raise _machine_fault(source, path, error) from None
     if not stat.S_ISREG(info.st_mode):
         return FoundFile(path, info.st_size, stamp(info), "not a regular file (a pipe, socket or device)")
-    if not os.access(item.path, os.R_OK):
+    if not os.access(item.path, os.R_OK) and not _opens(item.path, source, path):
         return FoundFile(path, info.st_size, "unreadable", "cannot be read: permission denied")
     return FoundFile(path, info.st_size, stamp(info), None)
+
+
+def _opens(place: str, source: str, path: str) -> bool:
+    """Returns whether a file may be read, where `os.access` says no, and not why: the machine may have failed."""
+    try:
+        os.close(os.open(place, os.O_RDONLY | os.O_CLOEXEC))
+    except PermissionError:
+        return False
+    except OSError as error:
+        raise _machine_fault(source, path, error) from None
+    return True
 
 
 def _machine_fault(source: str, path: str, error: OSError) -> StorageError:

@@ -277,7 +277,14 @@ class LocalUnpublished(Unpublished):
 
     @override
     def replaced(self, path: str) -> bool:
-        return os.path.lexists(self._storage.resolve(path))
+        place = self._storage.resolve(path)
+        try:
+            place.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise placed(error, "looking at", place) from None
+        return True
 
     @override
     def digest(self, path: str) -> str:

@@ -246,6 +246,26 @@ def test_a_file_that_the_machine_cannot_look_at_has_not_changed(
                 shard.changed()
 
 
+def test_a_file_that_the_machine_cannot_look_at_is_not_one_without_rights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "a.jsonl")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert listed(tmp_path).shards[0].problem is None
+    opens = os.open
+    for error, said in (
+        (errno.EACCES, "permission denied"),
+        (errno.EIO, "cannot be looked at now: Input/output error"),
+    ):
+        monkeypatch.setattr(os, "open", Mock(side_effect=OSError(error, os.strerror(error))))
+        try:
+            found = listed(tmp_path).shards[0].problem
+        except StorageError as fault:
+            found = str(fault)
+        monkeypatch.setattr(os, "open", opens)
+        assert found and said in found
+
+
 def test_a_touched_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, read = put(tmp_path, "a.jsonl"), []
     digest = Shard.digest
