@@ -39,7 +39,7 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/attributes/test_words.py tests/filter/test_fineweb2.py \
   tests/raw/test_web_text.py tests/origins tests/attributes/semantic/test_wheel.py
 
-.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench faults soak ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults soak ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -150,6 +150,9 @@ site: $(SITE)/.ready  ## make the pages a site in site/; a broken link fails
 
 bench: $(READY)  ## measure every stage
 	$(BIN)/python -m benchmarks.stages
+
+memory: $(READY)  ## build corpora of odd shapes, and look at the memory of all processes together
+	$(BIN)/python -m pytest -s --minutes tests/faults/test_engine_memory.py
 
 # All of it takes a night; `make faults CALLS="--share 0.1" REQUESTS="--share 0.1"` tries a tenth.
 faults: $(READY) $(EXTRAS)/.ready  ## let each call of the system and each request to a store fail once in a small build

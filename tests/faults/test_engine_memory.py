@@ -113,9 +113,18 @@ def many_datasets(folder: Path) -> list[dict[str, Any]]:
     return written(folder, 4, (prose(2000, seed) for seed in range(300)))
 
 
+def sources_of_one_file(folder: Path) -> list[dict[str, Any]]:
+    """Three thousand sources."""
+    written(folder, 3000, short_texts(3000))
+    return [{"name": f"s{number}", "location": "raw", "glob": f"{number}.jsonl"} for number in range(3000)]
+
+
 CORPORA = [
     *(sample, shared_data, long_texts, one_text, many_sources),
-    *(tiny_texts, tiny_files, one_cell, many_datasets),
+    *(
+        pytest.param(corpus, marks=pytest.mark.minutes)
+        for corpus in (tiny_texts, tiny_files, one_cell, many_datasets, sources_of_one_file)
+    ),
 ]
 DATASETS: list[dict[str, Any]] = [{"name": "train", "shuffle": True}, {"name": "megatron", "format": "megatron"}]
 SMALL_DATASETS = [{"name": f"set{number}", "shuffle": True, "sequence_length": 64 + number} for number in range(200)]
