@@ -201,7 +201,7 @@ class SimulatedEngine(Engine):
         cluster, stage = self.cluster, run.job.stage.name
         self._driver = max(self._driver, cluster.now) + cluster.dispatch
         run.machine, run.began = self._free.popleft(), self._driver
-        chance = cluster.chance("job", run.job.name, run.job.look, run.number)
+        chance = cluster.chance("job", run.job.name, run.number)
         work = cluster.seconds[stage] * self._slower[run.machine] * math.exp(0.2 * chance.standard_normal())
         share = cluster.faults.refused_between(run.began, run.began + work)
         waited, run.fails = self._requests(stage, share, chance)
