@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.clusters.guard import GuardRules
+from corpus_assets.dedup.by_range.configured import comparison_of, rules_of
 from corpus_assets.dedup.clusters.keep import Facts, ranks_of_documents, source_ranks
 from corpus_assets.dedup.clusters.kept_ids import IdTables, ids_of
-from corpus_assets.dedup.clusters.leaders import Comparison
 from corpus_assets.dedup.clusters.numbers import ClusterNumbers
 from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
@@ -39,7 +38,7 @@ from corpus_assets.dedup.shared import (
     texts_of,
 )
 from corpus_assets.dedup.signatures.scheme import Sketched
-from corpus_assets.dedup.similarity.check import Texts, surely_above
+from corpus_assets.dedup.similarity.check import Texts
 from corpus_assets.dedup.templates.lost import NEVER, Alike, lost_to_template
 from corpus_assets.dedup.templates.reading import templates_of
 from resources.documents.template_notes import LOST_TO_TEMPLATE
@@ -75,7 +74,7 @@ def components(task: Task) -> None:
     task.count(kept_documents_joined=gone)
     if repeated := repeated_ids(documents, task.memory // 4, task.scratch):
         task.count(**{REPEATED_IDS: repeated})
-    if lost := lost_to_template(settled, numbering, sources, _texts(task, numbering), _alike(task)):
+    if lost := lost_to_template(settled.blocks, numbering, sources, _texts(task, numbering), _alike(task)):
         task.count(**{LOST_TO_TEMPLATE: lost})
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
 
@@ -139,41 +138,13 @@ def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -
     gone = guard_clusters(
         settled,
         pairs,
-        guard=_rules(task, sketched.bits),
+        guard=rules_of(task, sketched.bits),
         sketches=sketches,
         scale=Scale(numbering.total, sketched.bits, task.memory, task.scratch),
         on_finding=worst.add,
-        comparison=_comparison(task, numbering, sketches, sketched),
+        comparison=comparison_of(task, numbering, sketches, sketched),
     )
     return worst, gone
-
-
-def _comparison(task: Task, numbering: Numbering, sketches: Column, sketched: Sketched) -> Comparison | None:
-    """Returns how kept documents of a split cluster are compared; None if pairs are not checked by texts either."""
-    if KEPT_THRESHOLD not in task.parameters:
-        return None
-    return Comparison(
-        total=numbering.total,
-        bits=sketched.bits,
-        sketches=sketches,
-        texts=_texts(task, numbering),
-        scheme=sketched.scheme,
-        threshold=task[KEPT_THRESHOLD],
-        memory=task.memory,
-        spill=task.scratch,
-        template=templates_of(task, numbering),
-    )
-
-
-def _rules(task: Task, bits: int) -> GuardRules:
-    """Returns the rules of the guard; by default they use the threshold of pairs."""
-    action, max_cluster, resemblance, max_examined = (
-        task[f"dedup.guard.{name}"] for name in ("action", "max_cluster", "resemblance", "max_examined")
-    )
-    if resemblance is None:
-        resemblance = surely_above(task[PAIR_THRESHOLD], bits)
-        return GuardRules(action, max_cluster, resemblance, max_examined, paired=True)
-    return GuardRules(action, max_cluster, resemblance, max_examined)
 
 
 def _describer(task: Task, numbering: Numbering, wanted: list[int]) -> Callable[[int], dict[str, str | int]]:
