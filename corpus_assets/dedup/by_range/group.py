@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Corpus:
-    """What a group is a part of: the numbers of all documents and the scheme of their sketches, as a task reads them."""
+    """What a group is a part of: the numbers of all documents, and the scheme of their sketches."""
 
     task: Task
     numbering: Numbering
