@@ -1,4 +1,4 @@
-"""The asset `components`: clusters of near-duplicates over the whole corpus, and their kept documents."""
+"""The asset `components` where documents within others go too: all clusters are looked at together."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -51,18 +51,16 @@ def components(task: Task) -> None:
     """Joins the pairs into clusters, chooses the kept document of each, and examines suspicious ones."""
     documents = task.inputs("normalized_documents")
     numbering = numbering_of(documents)
-    paired = [
-        task.inputs(name) for name in ("exact_duplicates", "verified_pairs", "contained_pairs") if task.reads(name)
-    ]
+    names = ("exact_duplicates", "verified_pairs", "contained_pairs")
+    paired = [task.inputs(name) for name in names if task.reads(name)]
     require_numbering(numbering, [found for ranges in paired for found in ranges], ".shards.json")
     settled, worst, gone, held = _settled(task, numbering)
     for kept, size, members in settled.largest(WORST):
         worst.add_unsuspected(kept, size, members)
     removed = _write_clusters(task, numbering, settled, held)
-    if held is not None:
-        task.save_array(f"components/{HELD}", held)
-        copies = _by_later(numbering, task.inputs("exact_duplicates"))[:, 1]
-        task.count(**contained_numbers(numbering, held, copies, task.statistics["removed_near"]))
+    task.save_array(f"components/{HELD}", held)
+    copies = _by_later(numbering, task.inputs("exact_duplicates"))[:, 1]
+    task.count(**contained_numbers(numbering, held, copies, task.statistics["removed_near"]))
     eligible = numbering.by_source_of_shard(numbers_that_take_part(task, task.inputs("short_documents")))
     sources = losses(removed, eligible)
     report = worst.report(_describer(task, numbering, worst.documents()), sources)
@@ -79,10 +77,10 @@ def components(task: Task) -> None:
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
 
 
-def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDArray[np.void] | None]:
+def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDArray[np.void]]:
     """Returns the clusters with their kept documents, the suspicious ones, and how many kept documents joined others.
 
-    Also the documents that go because the kept one holds them, if such are looked for.
+    Also the documents that go because the kept one holds them.
     """
     keep = task["dedup.keep"], _facts(task, numbering)
     equal, worst, gone = partial(_pairs, task.inputs("exact_duplicates")), Worst(), 0
@@ -94,8 +92,6 @@ def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDA
             sets.add(block)
         settled = Settled(sets, *keep)
         worst, gone = _guarded(task, numbering, settled, Pairs(equal, similar))
-        if not task.reads("contained_pairs"):
-            return settled, worst, gone, None
         alike = [similar, partial(kept_pairs, settled)]
     contained = task.inputs("contained_pairs")
     settled, held = groups_with_contained(
@@ -176,10 +172,10 @@ def _facts(task: Task, numbering: Numbering) -> Facts:
     }
 
 
-def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: NDArray[np.void] | None) -> Counter[str]:
+def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: NDArray[np.void]) -> Counter[str]:
     """Writes every member of a cluster with the kept document and the size; returns removed documents by source.
 
-    held: documents that go because the kept one holds them, if such were looked for.
+    held: documents that go because the kept one holds them.
     """
     kept_documents = settled.kept_for_others()
     hashes, places = _write_ids(task, numbering, kept_documents), Places(kept_documents, numbering.total)
@@ -193,8 +189,8 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: ND
             gone = members != kept
             numbers.add(members, kept, sizes)
             ids = hashes[places.of(kept[gone])]
-            shares = () if held is None else (shares_of(members[gone], held),)
-            marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids, *shares))
+            shares = shares_of(members[gone], held)
+            marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids, shares))
             removed.update(numbering.by_source(members[gone]))
             rows, clusters = rows + len(members), clusters + int((~gone).sum())
             largest = max(largest, int(sizes.max(initial=0)))

@@ -10,7 +10,7 @@ from corpus_assets.dedup.by_range.roots import cluster_roots
 from corpus_assets.dedup.compiled import FOREST, of_guarded
 from corpus_assets.dedup.hooks import GuardedHooks, OrderedHooks
 from resources.formats.row_tables import NAMES, SKETCH, TEXTS
-from resources.stage.declaration import Partitioning, Stage, every, own_segment
+from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
 from resources.stage.hooks import Values
 
 
@@ -54,13 +54,15 @@ STAGES = (
         unit_in="documents",
         unit_out="cluster members",
         description="Members of clusters of one range of documents, by range of the cluster, each with its sketch, a "
-        "hash of its id, and what `dedup.keep` compares.",
+        "hash of its id, and what is compared to choose the kept one; and the pairs that begin in the range.",
         partitioning=Partitioning.RANGE,
         compute=cluster_members,
         code_version="1",
         io="arrays",
         inputs=(
             own_segment("cluster_roots"),
+            same("verified_pairs"),
+            every("exact_duplicates"),
             every("minhashes", segment=SKETCH, folded=True),
             every("normalized_documents", segment=NAMES, folded=True),
         ),
@@ -71,6 +73,7 @@ STAGES = (
             "member": "uint32: number of the document",
             "id": "uint64: hash of its id",
             "sketch": "uint64[bits / 64]: of the document",
+            "pair": "uint32[2]: numbers of two documents of a cluster",
         },
         kinds=("numpy",),
     ),
@@ -87,9 +90,6 @@ STAGES = (
         io="arrays",
         inputs=(
             own_segment("cluster_members"),
-            every("cluster_roots"),
-            every("exact_duplicates"),
-            every("verified_pairs"),
             every("minhashes", segment=SKETCH, folded=True),
             every("normalized_documents", segment=TEXTS, folded=True),
         ),

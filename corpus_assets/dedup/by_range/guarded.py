@@ -1,7 +1,7 @@
 """The asset `guarded_clusters`: the clusters whose first document lies in a range, with their kept documents."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,18 @@ from numpy.typing import NDArray
 from corpus_assets.dedup.by_range.found import Found
 from corpus_assets.dedup.by_range.group import Corpus, Group
 from corpus_assets.dedup.by_range.repeated import repeated_in_range
-from corpus_assets.dedup.by_range.stored import HASHES, MEMBERS, REPORT, ROWS, count_of, member_row, rows_of
-from corpus_assets.dedup.documents.numbering import Edges
+from corpus_assets.dedup.by_range.stored import (
+    HASHES,
+    MEMBERS,
+    PAIRS,
+    REPORT,
+    ROWS,
+    count_of,
+    member_row,
+    pair_row,
+    rows_of,
+)
 from corpus_assets.dedup.shared import (
-    blocks_of,
     numbering_of,
     range_number,
     ranges_of,
@@ -33,18 +41,6 @@ TOGETHER = 20
 """Documents whose numbers differ only in so many lowest bits are sorted together."""
 
 
-class _Row(NamedTuple):
-    """Types of stored rows: a pair (and whether it is of equal texts), and what is found of a member."""
-
-    pair: np.dtype[Any]
-    found: np.dtype[Any]
-
-    @classmethod
-    def of(cls, numbers: np.dtype[Any]) -> "_Row":
-        pair = np.dtype([("pair", numbers, (2,)), ("copies", "u1")])
-        return cls(pair, np.dtype([("cluster", numbers, (3,)), ("id", "<u8")]))
-
-
 def guarded_clusters(task: Task) -> None:
     """Chooses the kept document of each cluster of a range, examines suspicious ones, and counts.
 
@@ -54,18 +50,19 @@ def guarded_clusters(task: Task) -> None:
     members = task.inputs("cluster_members")
     require_numbering(numbering, members, ".shards.json")
     sketched, found = Sketched.read(task.inputs("minhashes").once(stored_scheme)), Found(numbering)
-    kinds, path = _Row.of(numbering.dtype), f"guarded_clusters/{task.key}"
-    with Buckets((numbering.total >> TOGETHER) + 1, kinds.found, task.memory // 8, task.scratch) as rows:
-        for group in _groups(Corpus(task, numbering, sketched), kinds.pair):
+    path = f"guarded_clusters/{task.key}"
+    kind = np.dtype([("cluster", numbering.dtype, (3,)), ("id", "<u8")])
+    with Buckets((numbering.total >> TOGETHER) + 1, kind, task.memory // 8, task.scratch) as rows:
+        for group in _groups(Corpus(task, numbering, sketched)):
             for block in group.settled(found):
-                some = np.empty(len(block.members), kinds.found)
+                some = np.empty(len(block.members), kind)
                 some["cluster"] = np.stack([block.members, block.kept, block.sizes], axis=1)
                 some["id"] = block.ids
                 rows.append((block.members >> numbering.dtype.type(TOGETHER)).astype(np.int64), some)
         starts = [0]
         with task.array(path + ROWS, numbering.dtype, (3,)) as out, task.array(path + HASHES, np.uint64) as hashes:
             for number in range(len(rows)):
-                some = np.concatenate([np.empty(0, kinds.found), *rows.rows(number)])
+                some = np.concatenate([np.empty(0, kind), *rows.rows(number)])
                 some = some[np.argsort(some["cluster"][:, 0])]
                 out.append(some["cluster"])
                 hashes.append(some["id"])
@@ -78,11 +75,12 @@ def guarded_clusters(task: Task) -> None:
     task.count(rows_in=count_of(members, MEMBERS, task.key), rows_out=count)
 
 
-def _groups(corpus: Corpus, pair: np.dtype[Any]) -> Iterator[Group]:
+def _groups(corpus: Corpus) -> Iterator[Group]:
     """Yields the clusters in groups of neighbouring roots that fit in memory."""
     task, numbering = corpus.task, corpus.numbering
     start, stop = ranges_of(task, numbering).span(range_number(task.key))
     stored = task.inputs("cluster_members")
+    pair = pair_row(numbering.dtype)
     row = member_row(numbering.dtype, task["dedup.keep"], corpus.sketched.bits // 64)
     share = max(task.memory // _SHARE, 1)
     needed = -(-count_of(stored, MEMBERS, task.key) * row.itemsize // share)
@@ -98,23 +96,10 @@ def _groups(corpus: Corpus, pair: np.dtype[Any]) -> Iterator[Group]:
     ):
         for block in rows_of(stored, MEMBERS, task.key, row):
             members.append(bucket(block["root"]), block)
-        (roots,) = task.inputs("cluster_roots")
-        for block, copies in _pairs(task):
-            of = roots.array(".npy")[block[:, 0]]
-            ours = (start <= of) & (of < stop)
-            some = np.empty(int(ours.sum()), pair)
-            some["pair"], some["copies"] = block[ours], copies
-            pairs.append(bucket(of[ours]), some)
+        for block in rows_of(stored, PAIRS, task.key, pair):
+            pairs.append(bucket(block["root"]), block)
         for number in range(count):
             joined = np.concatenate([np.empty(0, pair), *pairs.rows(number)])
             held = np.concatenate([np.empty(0, row), *members.rows(number)])
             is_copy = joined["copies"] > 0
             yield Group(corpus, held, joined["pair"][is_copy], joined["pair"][~is_copy])
-
-
-def _pairs(task: Task) -> Iterator[tuple[Edges, bool]]:
-    """Yields all pairs in blocks, and whether they are of equal texts."""
-    for name in ("verified_pairs", "exact_duplicates"):
-        for found in task.inputs(name):
-            for block in blocks_of(found.array(".npy")):
-                yield block, name == "exact_duplicates"

@@ -11,23 +11,25 @@ from corpus_assets.dedup.by_range.stored import (
     ID,
     IDS,
     MEMBERS,
+    PAIRS,
     alone,
     member_row,
+    pair_row,
     save_rows,
     save_segments,
 )
 from corpus_assets.dedup.clusters.keep import deciding
 from corpus_assets.dedup.clusters.kept_ids import IdTables, ids_of
 from corpus_assets.dedup.documents.columns import Column
-from corpus_assets.dedup.documents.numbering import Documents, Numbering
+from corpus_assets.dedup.documents.numbering import Documents, Edges, Numbering
 from corpus_assets.dedup.documents.ranges import DocumentRanges
 from corpus_assets.dedup.shared import (
+    blocks_of,
     numbering_of,
     range_number,
     ranges_of,
     require_numbering,
     save_numbering,
-    segment_rows,
     sketches_of,
 )
 from resources.formats.row_tables import TEXT
@@ -41,13 +43,32 @@ DOCUMENTS, ENDS, NAMES = ".documents.npy", ".ends.npy", ".names.npy"
 def cluster_members(task: Task) -> None:
     """Writes the members of clusters of a range of documents, by range of the first document of the cluster.
 
-    Beside each its sketch, a hash of its id, and what the rules of `dedup.keep` compare. Also their ids, and the hashes
-    of the ids of all documents whose source has several files, by range of hash.
+    Beside each its sketch, a hash of its id, and what the rules of `dedup.keep` compare. Also their ids; the pairs that
+    begin in the range; and the hashes of the ids of all documents whose source has several files, by
+    range of hash.
     """
     numbering = numbering_of(task.inputs("normalized_documents"))
     require_numbering(numbering, task.inputs("cluster_roots"), "shards.json")
-    ranges, words = ranges_of(task, numbering), sketches_of(task, numbering)[1].bits // 64
-    path, row = f"cluster_members/{task.key}", member_row(numbering.dtype, task["dedup.keep"], words)
+    ranges, path = ranges_of(task, numbering), f"cluster_members/{task.key}"
+    start, stop = ranges.span(range_number(task.key))
+    roots = task.input("cluster_roots").array(".npy")[start:stop]
+    count = _save_members(task, numbering, ranges, roots)
+    with Buckets(ranges.count, pair_row(numbering.dtype), task.memory // 4, task.scratch) as pairs:
+        for block, copies in _pairs(task, start, stop):
+            rows = np.empty(len(block), pairs.dtype)
+            rows["root"], rows["pair"], rows["copies"] = roots[block[:, 0] - block.dtype.type(start)], block, copies
+            pairs.append(ranges.of(rows["root"]).astype(np.int64), rows)
+        save_rows(task, PAIRS, path, pairs)
+    save_segments(task, ranges.count)
+    save_numbering(task, f"{path}.shards.json", numbering)
+    task.count(rows_in=stop - start, rows_out=count)
+
+
+def _save_members(task: Task, numbering: Numbering, ranges: DocumentRanges, roots: Documents) -> int:
+    """Writes members and ids of a range of documents; returns the number of members. roots: of its documents."""
+    path, words = f"cluster_members/{task.key}", sketches_of(task, numbering)[1].bits // 64
+    row, nobody = member_row(numbering.dtype, task["dedup.keep"], words), alone(numbering.dtype)
+    first, end = ranges.span(range_number(task.key))[0], 0
     with (
         Buckets(ranges.count, row, task.memory // 4, task.scratch) as members,
         Buckets(ranges.count, ID, task.memory // 8, task.scratch) as ids,
@@ -55,12 +76,11 @@ def cluster_members(task: Task) -> None:
         task.array(path + ENDS, np.uint64) as ends,
         task.array(path + NAMES, np.uint8) as names,
     ):
-        end = 0
-        for block, roots in _blocks(task, numbering, ranges):
-            named = _named(task, numbering, block, roots, ids)
-            rows = _rows(task, numbering, row, block[roots != alone(roots.dtype)])
-            rows["root"] = roots[roots != alone(roots.dtype)]
-            rows["id"] = named.hashes
+        for block in blocks_of(roots):
+            numbers, first = np.arange(first, first + len(block), dtype=numbering.dtype), first + len(block)
+            named = _named(task, numbering, numbers, block != nobody, ids)
+            rows = _rows(task, numbering, row, numbers[block != nobody])
+            rows["root"], rows["id"] = block[block != nobody], named.hashes
             members.append(ranges.of(rows["root"]).astype(np.int64), rows)
             documents.append(rows["member"])
             ends.append(np.cumsum(named.sizes, dtype=np.uint64) + np.uint64(end))
@@ -68,18 +88,16 @@ def cluster_members(task: Task) -> None:
             end += len(named.characters)
         count = save_rows(task, MEMBERS, path, members)
         save_rows(task, IDS, path, ids)
-    save_segments(task, ranges.count)
-    save_numbering(task, f"{path}.shards.json", numbering)
-    start, stop = ranges.span(range_number(task.key))
-    task.count(rows_in=stop - start, rows_out=count)
+    return count
 
 
-def _blocks(task: Task, numbering: Numbering, ranges: DocumentRanges) -> Iterator[tuple[Documents, Documents]]:
-    """Yields the documents of the range and their roots, in blocks."""
-    first, _ = ranges.span(range_number(task.key))
-    for roots in segment_rows(task.inputs("cluster_roots"), ".npy", task.key, numbering.dtype):
-        yield np.arange(first, first + len(roots), dtype=numbering.dtype), roots
-        first += len(roots)
+def _pairs(task: Task, start: int, stop: int) -> Iterator[tuple[Edges, bool]]:
+    """Yields the pairs whose first documents lie in the range, in blocks, and whether they are of equal texts."""
+    for block in blocks_of(task.input("verified_pairs").array(".npy")):
+        yield block, False
+    for found in task.inputs("exact_duplicates"):
+        for block in blocks_of(found.array(".npy")):
+            yield block[(start <= block[:, 0]) & (block[:, 0] < stop)], True
 
 
 def _rows(task: Task, numbering: Numbering, row: np.dtype[Any], members: Documents) -> NDArray[Any]:
@@ -115,12 +133,11 @@ class _Named:
         return np.concatenate(self._hashes)
 
 
-def _named(task: Task, numbering: Numbering, block: Documents, roots: Documents, ids: Buckets) -> _Named:
+def _named(task: Task, numbering: Numbering, block: Documents, is_member: NDArray[np.bool_], ids: Buckets) -> _Named:
     """Returns the ids of the members; adds to `ids` those of all documents whose source has several files."""
-    is_member, shared, named = roots != alone(roots.dtype), _of_several_files(numbering), _Named()
-    shards = numbering.shards_of(block)
-    asked = block[is_member | shared[shards]]
-    for ours, found, hashes in ids_of(numbering, asked, id_tables(task)):
+    shared, named = _of_several_files(numbering), _Named()
+    asked = block[is_member | shared[numbering.shards_of(block)]]
+    for ours, found, hashes in ids_of(numbering, asked, _id_tables(task)):
         position = int(numbering.shards_of(ours[:1])[0])
         if shared[position]:
             rows = np.empty(len(ours), ID)
@@ -131,7 +148,7 @@ def _named(task: Task, numbering: Numbering, block: Documents, roots: Documents,
     return named
 
 
-def id_tables(task: Task) -> IdTables:
+def _id_tables(task: Task) -> IdTables:
     """Returns a function that opens the ids of a shard."""
     documents = task.inputs("normalized_documents")
     return lambda position: (

@@ -14,8 +14,8 @@ from resources.stage.partitions import Partitions
 from resources.stage.settings import range_key
 from resources.stage.task import Task
 
-MEMBERS, IDS = "members", "ids"
-"""Kinds of rows: members of clusters by the range of the first document; ids by the range of their hash."""
+MEMBERS, PAIRS, IDS = KINDS = ("members", "pairs", "ids")
+"""Kinds of rows: members and pairs of clusters by the range of the first document; ids by the range of their hash."""
 
 REPORT, ROWS, HASHES = ".report.json", ".rows.npy", ".hashes.npy"
 """Suffixes of files of `guarded_clusters`: numbers, and what the guard found; rows of (member, kept, size); of each a
@@ -41,6 +41,11 @@ def member_row(numbers: np.dtype[Any], rules: Sequence[Rule], words: int) -> np.
     return np.dtype(fields)
 
 
+def pair_row(numbers: np.dtype[Any]) -> np.dtype[Any]:
+    """Returns the type of a pair: the first document of the cluster, the pair, and whether its texts are equal."""
+    return np.dtype([("root", numbers), ("pair", numbers, (2,)), ("copies", numbers)])
+
+
 def save_rows(task: Task, kind: str, path: str, rows: Buckets) -> int:
     """Writes rows range after range to a `.npy` file, of which each is a segment of the kind; returns their number.
 
@@ -62,7 +67,7 @@ def save_rows(task: Task, kind: str, path: str, rows: Buckets) -> int:
 def save_segments(task: Task, count: int) -> None:
     """Records for each range a segment that covers its rows of all kinds, for the stage that reads them."""
     for key in map(range_key, range(count)):
-        task.segments[key] = content_digest(*(task.segments[_segment(kind, key)].encode() for kind in (MEMBERS, IDS)))
+        task.segments[key] = content_digest(*(task.segments[_segment(kind, key)].encode() for kind in KINDS))
 
 
 def rows_of(partitions: Partitions, kind: str, key: str, row: np.dtype[Any]) -> Iterator[NDArray[Any]]:
