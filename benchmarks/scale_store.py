@@ -17,7 +17,7 @@ from corpus_assets.dedup.shared import ORDER, PAIR_THRESHOLD, SHORT, save_number
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Sketched
 from resources.formats.row_tables import TEXT
 from resources.ledger.ledger import Record
-from resources.stage.declaration import Partitioning
+from resources.stage.declaration import Partitioning, Reads
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.stage.settings import range_key
@@ -47,6 +47,9 @@ class Store:
         """Compute a partition of a stage."""
         stage = _STAGES[name]
         inputs = {edge.asset: self.partitions(edge.asset) for edge in stage.inputs}
+        for edge in stage.inputs:
+            if edge.mapping is Reads.SAME:
+                inputs[edge.asset] = Partitions(one for one in inputs[edge.asset] if one.key == key)
         given = Given(name, key, self._storage, inputs, parameters=self._parameters(), memory=memory)
         return self._commit(Task(given), name, key or "_", stage.compute)
 

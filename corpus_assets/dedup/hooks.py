@@ -112,7 +112,11 @@ class GuardedHooks(OrderedHooks):
 
 
 class ComponentsHooks(GuardedHooks):
-    """Hooks of all clusters: no source may lose too much."""
+    """Hooks of all clusters: no source may lose too much. The guard is theirs if it is not of ranges."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return (OrderedHooks if settings["dedup"]["rule"] == "similar" else GuardedHooks)().derived_parameters(settings)
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:

@@ -39,7 +39,7 @@ CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
     (
         {"dedup.threshold": 0.95},
         "dedup.threshold 0.8 -> 0.95",
-        {"verified_pairs": RANGES, "guarded_clusters": RANGES, "components": WHOLE},
+        {"verified_pairs": RANGES, "guarded_clusters": RANGES},
     ),
     ({"dedup.keep": "longest"}, "dedup.keep ['first'] -> ['longest']", KEEP),
     ({"dedup.keep": ["source", "longest"]}, "dedup.keep ['first'] -> ['source', 'longest']", KEEP),
@@ -48,7 +48,7 @@ CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
     (
         {"dedup.guard.resemblance": 0.7},
         "dedup.guard.resemblance None -> 0.7, dedup.threshold 0.8 -> (unset)",
-        {"guarded_clusters": RANGES, "components": WHOLE},
+        {"guarded_clusters": RANGES},
     ),
     ({"mix.seed": 9}, "mix.seed 0 -> 9", {"mixed_pass1": SHARDS, "mixed_pass2": CHUNKS}),
     ({"mix.order": "slimpajama"}, "mix.order keyed -> slimpajama", {"mixed_pass2": CHUNKS}),

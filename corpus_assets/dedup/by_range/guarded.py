@@ -21,6 +21,8 @@ from corpus_assets.dedup.by_range.stored import (
     rows_of,
 )
 from corpus_assets.dedup.shared import (
+    KEPT_THRESHOLD,
+    PAIR_THRESHOLD,
     numbering_of,
     range_number,
     ranges_of,
@@ -69,7 +71,9 @@ def guarded_clusters(task: Task) -> None:
                 starts.append(starts[-1] + len(some))
     save_starts(task, starts)
     count = out.written.rows
-    report = found.report() | {"scheme": sketched.described(), "repeated": repeated_in_range(task, numbering)}
+    similarity = task.parameters.get(PAIR_THRESHOLD, task.parameters.get(KEPT_THRESHOLD, 1.0))
+    compared = {"scheme": sketched.described(), "similarity": similarity}
+    report = {**found.report(), **compared, "repeated": repeated_in_range(task, numbering)}
     task.save_json(path + REPORT, report, rows=len(report["worst"]["rows"]))
     save_numbering(task, f"{path}.shards.json", numbering)
     task.count(rows_in=count_of(members, MEMBERS, task.key), rows_out=count)

@@ -13,9 +13,7 @@ from corpus_assets.dedup.clusters.worst import losses
 from corpus_assets.dedup.documents.numbering import Documents, Numbering, ShardMarks, removal_rows
 from corpus_assets.dedup.documents.repeated_ids import REPEATED_IDS
 from corpus_assets.dedup.shared import (
-    KEPT_THRESHOLD,
     LOSSES,
-    PAIR_THRESHOLD,
     STARTS,
     numbering_of,
     numbers_that_take_part,
@@ -54,7 +52,7 @@ def components_of_ranges(task: Task) -> None:
     task.count(kept_documents_joined=found.gone)
     if repeated := _repeated(numbering, reports):
         task.count(**{REPEATED_IDS: repeated})
-    alike = _alike(task, Sketched.read(reports[0]["scheme"]))
+    alike = Alike(Sketched.read(reports[0]["scheme"]).scheme, reports[0]["similarity"], NEVER)
     merged = _blocks(guarded, numbering)
     if lost := lost_to_template(merged, numbering, sources, lambda asked: texts_of(documents, numbering, asked), alike):
         task.count(**{LOST_TO_TEMPLATE: lost})
@@ -75,10 +73,10 @@ def _write_clusters(task: Task, numbering: Numbering, guarded: Partitions, kept_
             gone = members != kept
             marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids[gone]))
             documents.append(members[~gone])
-            for names in kept_ids.of(members[~gone]):
-                ends.append(np.cumsum([len(name) for name in names], dtype=np.uint64) + np.uint64(end))
-                characters.append(np.frombuffer(joined := b"".join(names), dtype=np.uint8))
-                end += len(joined)
+            for bytes_of_id, names in kept_ids.of(members[~gone]):
+                ends.append(np.cumsum(bytes_of_id, dtype=np.uint64) + np.uint64(end))
+                characters.append(names)
+                end += len(names)
             rows, clusters = rows + len(members), clusters + int((~gone).sum())
             largest = max(largest, int(sizes.max(initial=0)))
     task.segments.update(marks.digests())
@@ -116,9 +114,3 @@ def _repeated(numbering: Numbering, reports: list[dict[str, dict[str, int]]]) ->
     documents = numbering.by_source_of_shard(np.diff(numbering.starts).tolist())
     sums = {source: sum(report["repeated"].get(source, 0) for report in reports) for source in documents}
     return {source: {"documents": documents[source], "repeated": count} for source, count in sums.items() if count}
-
-
-def _alike(task: Task, sketched: Sketched) -> Alike:
-    """Returns when the text of a removed document and that of the kept one are alike."""
-    similarity = task.parameters.get(PAIR_THRESHOLD, task.parameters.get(KEPT_THRESHOLD, 1.0))
-    return Alike(sketched.scheme, similarity, NEVER)
