@@ -93,7 +93,7 @@ def _with_two(cost: Figures) -> str:
 def flatness(runs: list[Figures]) -> str:
     """CPU-seconds per stage and bytes per document, by size of the run."""
     head = ("per million documents", *(f"{run['documents']:,}" for run in runs))
-    names = list(runs[0]["stages"])
+    names = [name for name in runs[0]["stages"] if all(name in run["stages"] for run in runs)]
     stages = [(f"{name}, CPU-seconds", *(f"{_per_million(run, 'cpu_s', name):.2f}" for run in runs)) for name in names]
     totals = [
         (f"all stages, {unit}", *(f"{sum(_per_million(run, key, name) for name in names):.2f}" for run in runs))

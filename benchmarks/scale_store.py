@@ -33,9 +33,13 @@ _STAGES = {stage.name: stage for stage in dedup_stages("similar")}
 
 
 class Store:
-    """Partitions in a folder, each with a record that says what is in its files."""
+    """Partitions in a folder, each with a record that says what is in its files.
 
-    def __init__(self, folder: Path, numbering: Numbering, ranges: int) -> None:
+    resemblance: `dedup.guard.resemblance`.
+    """
+
+    def __init__(self, folder: Path, numbering: Numbering, ranges: int, *, resemblance: float | None = None) -> None:
+        self._resemblance = resemblance
         self._records, self._numbering, self._ranges = folder / "records", numbering, ranges
         self._storage = LocalStorage(folder, sync=False)
 
@@ -106,7 +110,7 @@ class Store:
 
     def _parameters(self) -> dict[str, Any]:
         """What the stages depend on, by default; no texts are compared."""
-        guard = {"action": "split", "max_cluster": 10_000, "resemblance": None, "max_examined": 500_000}
+        guard = {"action": "split", "max_cluster": 10_000, "resemblance": self._resemblance, "max_examined": 500_000}
         return {
             "dedup.keep": ["first"],
             "dedup.priority": [],
