@@ -37,7 +37,9 @@ def publish(figures: Figures) -> None:
     """Put the figures of one run in the place of older ones for as many documents, and write the page's tables."""
     runs = {run["documents"]: run for run in json.loads(FIGURES.read_text())} if FIGURES.exists() else {}
     older = runs.get(figures["documents"], {"stages": {}})
-    runs[figures["documents"]] = {**older, **figures, "stages": _in_order(older["stages"], figures["stages"])}
+    # A run of some stages says nothing of the others, nor of how many pairs they find.
+    of_run = {**older, **figures} if ORDER[0] in figures["stages"] else {**figures, **older}
+    runs[figures["documents"]] = {**of_run, "stages": _in_order(older["stages"], figures["stages"])}
     ordered = [runs[documents] for documents in sorted(runs)]
     FIGURES.write_text(json.dumps(ordered, indent=1) + "\n")
     write_tables(ordered)
@@ -106,7 +108,7 @@ def flatness(runs: list[Figures]) -> str:
 def larger(runs: list[Figures]) -> str:
     """Time, memory and disk for corpora larger than any measured, from the largest run."""
     head = ("documents", "CPU-hours", "of them in one process", "memory, GB", "disk, GB", "signatures, GB")
-    run = runs[-1]
+    run = [one for one in runs if all(name in one["stages"] for name in ALONE)][-1]
     per_million = {name: _per_million(run, "cpu_s", name) for name in run["stages"]}
     rows = []
     for documents in LARGER:

@@ -123,7 +123,7 @@ class _Named:
         self.characters = bytearray()
         self._hashes = [np.empty(0, np.uint64)]
 
-    def add(self, ids: list[memoryview], hashes: NDArray[np.uint64]) -> None:
+    def add(self, ids: list[bytes | memoryview], hashes: NDArray[np.uint64]) -> None:
         self.sizes += map(len, ids)
         self.characters += b"".join(ids)
         self._hashes.append(hashes)
