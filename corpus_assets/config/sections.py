@@ -22,7 +22,7 @@ from corpus_assets.config.naming import FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
 from corpus_assets.config.text_fixes import TextFixes
-from resources.hidden import shown_address
+from resources.outside.hidden import shown_address
 
 
 class HoldoutCount(Section):

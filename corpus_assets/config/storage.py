@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.section import Bytes, Section, local_path
-from resources.hidden import HIDDEN
+from resources.outside.hidden import HIDDEN
 from resources.storage.s3.address import parse_address
 
 

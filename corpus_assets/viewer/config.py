@@ -11,7 +11,7 @@ from corpus_assets.config.reading.differing import NO_DEFAULT, Differing, differ
 from corpus_assets.config.reading.loading import loaded_config
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page, seen, short
-from resources.hidden import is_secret_name
+from resources.outside.hidden import is_secret_name
 
 MOST_RECORDED = 200
 

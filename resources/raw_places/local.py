@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from resources.errors import ConfigError, StorageError, file_fault
-from resources.hidden import shown_address
+from resources.outside.hidden import shown_address
 from resources.raw_places.files import FoundFile, stamp, walk
 from resources.raw_places.interface import LEAVES, NO_FILE, NO_PATH, SourceFolder
 from resources.system_errors import open_placed

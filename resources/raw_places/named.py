@@ -6,8 +6,8 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from resources.errors import ConfigError
-from resources.hidden import shown_address
 from resources.outside.agreed import agreed_content
+from resources.outside.hidden import shown_address
 from resources.raw_places import RawPlace, SourceFolder, place_of
 from resources.raw_places.addresses import parted, scheme_of
 from resources.raw_places.files import FoundFile, printable

@@ -7,7 +7,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from resources.hidden import HIDDEN, is_secret_name, may_hold_credentials
+from resources.outside.hidden import HIDDEN, is_secret_name, may_hold_credentials
 
 Location = Sequence[int | str]
 

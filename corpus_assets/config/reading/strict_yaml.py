@@ -7,7 +7,7 @@ import yaml
 from typing_extensions import override
 
 from resources.errors import ConfigError
-from resources.hidden import may_hold_credentials
+from resources.outside.hidden import may_hold_credentials
 
 MAX_CONFIG_BYTES = 4 << 20
 MAX_VALUES = 50_000
