@@ -78,15 +78,15 @@ def _written(content: bytes, read: Any, name: str = "file") -> None:
 
 
 def _lists(path: Path) -> None:
-    file, fault, sound = OutsideFile(str(path)), None, False
+    file, fault, sound = OutsideFile(str(path)), "", False
     for read in (lines_of, lambda one: sites_in([one])):
         try:
             list(read(file))
             sound = True
         except CorpusError as error:
-            fault = error
-    if fault is not None and not sound:
-        raise fault
+            fault = str(error)
+    if not sound:
+        raise CorpusError(fault)
 
 
 def _tokenizer(content: bytes) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import os
 import resource
 import signal
 import subprocess
@@ -46,12 +47,17 @@ def run(
     """
     left = list(names)
     while left:
-        some = left[:1] if by_coverage else left
+        some = left[:1] if by_coverage else left[:]
         for name in some:
             (finds / name).mkdir(parents=True, exist_ok=True)
         given = [str(seconds), str(seed), str(finds), str(inputs), str(int(by_coverage)), *some]
         done = subprocess.run(
-            [sys.executable, "-m", "tests.fuzz.running", *given], cwd=TOP, check=False, capture_output=True, text=True
+            [sys.executable, "-m", "tests.fuzz.running", *given],
+            cwd=TOP,
+            env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"},  # Its own one reserves addresses by the GiB.
+            check=False,
+            capture_output=True,
+            text=True,
         )
         said = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines() if line.rpartition(" ")[0] in some)
         whole = {some[0]: _counted(done.stderr)} if by_coverage and not done.returncode else said
