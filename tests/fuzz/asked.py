@@ -103,7 +103,13 @@ def _tokenizer_seeds() -> list[bytes]:
     around = {
         "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     }
-    empty = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": None}
+    empty: dict[str, Any] = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+    }
     rest = {"post_processor": None, "decoder": None}
     return [
         msgspec.json.encode({**empty, "pre_tokenizer": None, **rest, **more})

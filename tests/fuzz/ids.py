@@ -45,12 +45,13 @@ def _reader(name: str, hostile: str) -> Callable[[bytes], None]:
     return read
 
 
+def _of(name: str, hostile: str) -> Harness:
+    harness = f"ids-{name}-{hostile.replace('.', '-')}"
+    return Harness(harness, _reader(name, hostile), lambda: [sound(name)[hostile]])
+
+
 HARNESSES = [
-    Harness(
-        f"ids-{name}-{hostile.replace('.', '-')}",
-        _reader(name, hostile),
-        lambda name=name, hostile=hostile: [sound(name)[hostile]],
-    )  # type: ignore[misc]
+    _of(name, hostile)
     for name in FORMATS
     for hostile in sound(name)
     if not (name in ("llmc", "litdata") and hostile not in (FIRST[name], "chunk-0-0.bin"))

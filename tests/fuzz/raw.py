@@ -54,16 +54,12 @@ def _urls(content: bytes) -> Iterator[str]:
         yield web._url("https://example.org/a/list.txt", line, "list")
 
 
-def _formats() -> list[Harness]:
-    """Returns a harness for each format, packed and not."""
-    return [
-        Harness(f"raw-{name.replace('.', '-')}", _reader(name), lambda name=name: [every_format()[name]], words=_WORDS)  # type: ignore[misc]
-        for name in sorted(every_format())
-    ]
+def _of(name: str) -> Harness:
+    return Harness(f"raw-{name.replace('.', '-')}", _reader(name), lambda: [every_format()[name]], words=_WORDS)
 
 
 HARNESSES = [
-    *_formats(),
+    *map(_of, sorted(every_format())),
     Harness("attributes", _attributes("a.jsonl"), _attribute_seeds, (CorpusError, BadValueError), _WORDS),
     Harness("parquet-page", page_header, lambda: [bytes([0x15, 0, 0x15, 8, 0x15, 8, 0])], (PageError,)),
     Harness(

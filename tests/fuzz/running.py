@@ -116,7 +116,7 @@ def _by_seed(names: Sequence[str], seconds: float, seed: str, finds: Path, most:
 
 
 def _by_coverage(name: str, seconds: float, seed: str, finds: Path) -> None:
-    import atheris
+    import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     with atheris.instrument_imports(include=["corpus_assets", "resources"]):
         harness = harnesses()[name]
