@@ -11,7 +11,7 @@ from corpus_assets.config.reading.differing import NO_DEFAULT, Differing, differ
 from corpus_assets.config.reading.loading import loaded_config
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page, seen, short
-from resources.outside.hidden import is_secret_name
+from resources.outside.hidden import is_secret
 
 MOST_RECORDED = 200
 
@@ -59,7 +59,7 @@ def _values(value: Any, given: Any, key: str) -> Iterator[tuple[str, str, bool]]
 
 
 def _shown(key: str, value: Any) -> str:
-    if value is not None and is_secret_name(key.rpartition(".")[2]):
+    if value is not None and is_secret(key.rpartition(".")[2], value):
         return "(not shown)"
     return (
         seen(value[:2000]) if isinstance(value, str) else short(msgspec.json.encode(value, enc_hook=str).decode(), 1000)

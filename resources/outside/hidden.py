@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+_VARIABLE: Final = "env:"
 HIDDEN: Final = "what is not shown, since it may hold credentials"
 _NAMES = re.compile(
     r"secret|passw|credential|webhook|authorization|api_?key|access_?key|private_?key|(auth|hf|hub|access|session)_?token",
@@ -14,6 +15,11 @@ _SIGNED = re.compile(r"://(\S*@|\S*\?)|[^\s/]+:[^\s/]+@")
 def is_secret_name(name: str) -> bool:
     """Returns whether what stands under a name is hidden, such as `hf_token`."""
     return _NAMES.search(name) is not None
+
+
+def is_secret(name: str, value: object) -> bool:
+    """Returns whether a value under a name is hidden: not the name of a variable of the environment, `env:NAME`."""
+    return is_secret_name(name) and not (isinstance(value, str) and value.startswith(_VARIABLE))
 
 
 def shown_address(address: str) -> str:

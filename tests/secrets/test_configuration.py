@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.orchestration.shown.config_text import config_text, shown_text
 from resources.errors import CorpusError
 
 SECRET = "Pl4nted-s3cret"
@@ -110,3 +112,15 @@ def test_a_line_without_anything_secret_is_shown(tmp_path: Path) -> None:
     file.write_text("sources: *books\n")
     with pytest.raises(CorpusError, match=r"sources: .books"):
         Corpus.open(file)
+
+
+def test_options_that_are_secrets_are_on_no_page() -> None:
+    values = {
+        "sources": [SOURCE],
+        "storage": {"options": {"api_key": SECRET, "inner": {"password": SECRET, "size": 3}}},
+        "notices": [{"webhook": "env:HOOK"}],
+    }
+    shown = shown_text(parse_config(values))
+    assert SECRET not in shown
+    assert "size: 3" in shown and "webhook: env:HOOK" in shown.replace('"', "")
+    assert SECRET in config_text(parse_config(values))  # What `corpus config` prints can be used as it is.
