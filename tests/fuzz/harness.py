@@ -40,6 +40,6 @@ class Harness:
 @cache
 def harnesses() -> Mapping[str, Harness]:
     """Returns all of them by name."""
-    from tests.fuzz import asked, ids, raw, stored
+    from tests.fuzz import asked, ids, odd_values, raw, stored
 
-    return {one.name: one for module in (raw, stored, asked, ids) for one in module.HARNESSES}
+    return {one.name: one for module in (raw, stored, asked, odd_values, ids) for one in module.HARNESSES}

@@ -39,7 +39,7 @@ def key_path(location: Location, values: Any, *, absent: bool) -> str:
     for place, entry in enumerate(location):
         if isinstance(values, dict) and (entry in values or (absent and place == len(location) - 1)):
             values = values.get(entry)
-        elif isinstance(values, list) and isinstance(entry, int):
+        elif isinstance(values, list) and isinstance(entry, int) and entry < len(values):
             values = values[entry]
         else:
             continue
