@@ -42,7 +42,10 @@ _OUTPUTS = ("documents", "minhashes", "mixed", "splits", "tokens", "duplicate_pa
 
 @dataclass
 class Operations:
-    """What is done to a corpus. base: changes of its configuration. done: how often each. damaged: outputs changed."""
+    """What is done to a corpus. base: changes of its configuration. done: how often each.
+
+    damaged, lost: outputs that were changed and removed, each of which is made of the same again.
+    """
 
     folder: Path
     server: Server
@@ -50,6 +53,7 @@ class Operations:
     base: dict[str, object]
     done: Counter[str] = field(default_factory=Counter)
     damaged: int = 0
+    lost: int = 0
     kills: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def first(self) -> None:
@@ -120,6 +124,7 @@ class Operations:
         file = self._output("ledger" if self.chance.random() < 0.3 else None)
         if file is not None:
             file.unlink(missing_ok=True)
+            self.lost += 1
         return "" if file is None else str(file.relative_to(self.folder))
 
     def damage_output(self) -> str:

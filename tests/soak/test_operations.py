@@ -66,7 +66,7 @@ def test_each_does_what_it_says(tmp_path: Path) -> None:
 
 def test_what_is_not_as_it_must_be_is_named() -> None:
     names = (
-        *("computed_twice", "not_as_planned", "bad_file_unexplained", "processes_left", "left_after_end"),
+        *("computed_in_vain", "not_as_planned", "bad_file_unexplained", "processes_left", "left_after_end"),
         *("secrets_said", "not_fresh", "differing", "tries_of_a_bad_file", "memory_mb"),
     )
     good = dict.fromkeys(names, 0)
