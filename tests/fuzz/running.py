@@ -128,7 +128,12 @@ def _by_coverage(name: str, seconds: float, seed: str, finds: Path) -> None:
     words.write_text("".join(f'"{_escaped(word)}"\n' for word in harness.words))
     options = [
         *(f"-max_total_time={int(seconds)}", f"-timeout={INPUT_SECONDS}", f"-rss_limit_mb={INPUT_MEMORY >> 19}"),
-        *(f"-artifact_prefix={finds / name}/", f"-max_len={_LONGEST}", f"-dict={words}", "-verbosity=1"),
+        *(
+            f"-artifact_prefix={finds / name}/",
+            f"-max_len={_LONGEST}",
+            "-verbosity=1",
+            *([f"-dict={words}"] if harness.words else []),
+        ),
         f"-seed={int(hashlib.sha1(seed.encode()).hexdigest()[:7], 16)}",
     ]
     atheris.Setup([sys.argv[0], *options, str(corpus)], lambda content: harness(content) and None)
