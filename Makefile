@@ -12,6 +12,10 @@ FAMILIES := .families
 SITE := .venv-site
 NEWEST := .venv-newest
 SBOM := .venv-sbom
+FUZZ := .venv-fuzz
+# For each reader; 1800 is half an hour.
+FUZZ_SECONDS ?= 120
+SOAK_SECONDS = $(or $(SECONDS),3600)
 # What touches the libraries whose newest versions may differ from those of the lock.
 OF_NEWEST := tests/test_private_names.py tests/orchestration tests/ui tests/seams tests/frames tests/resources/formats tests/tokenize \
   tests/export tests/raw
@@ -39,7 +43,7 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/attributes/test_words.py tests/filter/test_fineweb2.py \
   tests/raw/test_web_text.py tests/origins tests/attributes/semantic/test_wheel.py
 
-.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults soak ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz soak ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -159,11 +163,21 @@ faults: $(READY) $(EXTRAS)/.ready  ## let each call of the system and each reque
 	$(BIN)/python -m tests.faults.every_call $(CALLS)
 	$(EXTRAS)/bin/python -m tests.faults.every_request $(REQUESTS)
 
-soak: $(READY)  ## change raw files under the sensor for five minutes, and look at what it leaves
-	$(BIN)/python -m benchmarks.soak
+$(FUZZ)/.ready: $(READY)
+	rm -rf $(FUZZ)
+	cp -a .venv $(FUZZ)
+	rm $(FUZZ)/.ready
+	$(call INSTALL_WITH,$(FUZZ)/bin/python) "atheris>=3,<4"
+	@touch $@
+
+fuzz: $(FUZZ)/.ready  ## give hostile inputs to every reader, led by coverage, FUZZ_SECONDS for each
+	$(FUZZ)/bin/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+soak: $(READY)  ## random operations on a corpus under the sensor for an hour, or SECONDS, and look at what they leave
+	$(BIN)/python -m tests.soak --seconds $(SOAK_SECONDS)
 
 ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewer at /corpus/ in it
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) $(SBOM) site dist data .dagster_home
+	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) $(SBOM) $(FUZZ) site dist data .dagster_home

@@ -45,6 +45,11 @@ MOST_MEMORY_MB = 100.0
 _NAMES, _LEAST_FILES = 24, 14
 """Different names, and files that are there at any time: a source that lost most of what it had is held back."""
 
+CHANGES: dict[str, Any] = {
+    "tokenizer": {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"},
+    "engine.workers": 1,
+}
+"""Changes of the small configuration."""
 _PAUSES = (1.0, 5.0)
 _PAGE = 1000
 _SENSOR = {
@@ -149,13 +154,7 @@ def _corpus(folder: Path) -> Path:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     folder.mkdir()
-    write_small(
-        folder,
-        {
-            "tokenizer": {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"},
-            "engine.workers": 1,
-        },
-    )
+    write_small(folder, CHANGES)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(

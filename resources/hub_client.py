@@ -69,6 +69,14 @@ def cause_of(error: BaseException) -> BaseException:
     return error
 
 
+def first_line(words: str) -> str:
+    """Returns the first line of what the hub or its client says, without the token, which an answer may repeat."""
+    from huggingface_hub import get_token
+
+    line = next((line.strip() for line in words.splitlines() if line.strip()), "")
+    return line.replace(token, "***") if (token := get_token()) else line
+
+
 def has_answer(error: BaseException) -> bool:
     """Returns whether an error is about an answer of the hub."""
     return getattr(error, "response", None) is not None

@@ -89,7 +89,7 @@ def decoded(name: str, content: bytes) -> Model:
     end = content.find(b"\n", len(MAGIC), len(MAGIC) + _LONGEST_HEAD)
     try:
         head = msgspec.json.decode(content[len(MAGIC) : max(end, 0)], type=Head)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFileError(name, f"is damaged: its second line is no head of a classifier: {error}") from None
     body = content[end + 1 :]
     if (len(body), content_digest(body)) != (head.size, head.digest):

@@ -22,6 +22,7 @@ from corpus_assets.config.naming import FILE, METADATA_KEY, ROW_KEY
 from corpus_assets.config.raw_places import LOCATION, S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section, Share
 from corpus_assets.config.text_fixes import TextFixes
+from resources.outside.hidden import shown_address
 
 
 class HoldoutCount(Section):
@@ -256,7 +257,9 @@ class EngineSection(Section):
     def _of_a_cluster(self) -> "EngineSection":
         if self.kind == "ray":
             if not re.fullmatch(r"auto|local|[^\s/:]+(:\d{1,5})?", self.address):
-                raise ValueError(f"address is {self.address!r}; valid with kind ray: auto, local, HOST or HOST:PORT")
+                raise ValueError(
+                    f"address is {shown_address(self.address)}; valid with kind ray: auto, local, HOST or HOST:PORT"
+                )
             if self.workers == 0:
                 raise ValueError("workers is 0; valid with kind ray: auto, or at least 1")
         elif given := sorted({"address", "retries"} & self.model_fields_set):

@@ -6,13 +6,13 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue, model_validator
 
 from corpus_assets.config.section import Bytes, Section, local_path
+from resources.outside.hidden import HIDDEN
 from resources.storage.s3.address import parse_address
 
 
 def _shown(address: str) -> str:
     """Returns an address as text; hides one that may hold credentials."""
-    may_hold = any(mark in address for mark in "@?#")
-    return "what is not shown, since it may hold credentials" if may_hold else repr(address)
+    return HIDDEN if any(mark in address for mark in "@?#") else repr(address)
 
 
 class S3Section(Section):

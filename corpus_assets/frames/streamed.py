@@ -107,6 +107,6 @@ def _frames(partitions: list[Partition], columns: Columns, rows: Rows, block_byt
 def _read(partition: Partition, number: int, line: bytes, rows: Rows) -> list[Row]:
     try:
         return list(rows(partition.key, number, line))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         partition.require_sound()
         raise ConfigError(f"{partition.name} row {number} is not of the kind that was asked for: {error}") from None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from resources.errors import ConfigError, CorpusError, StorageError
-from resources.hub_client import PASSING, cause_of, faults_of_connections, has_answer, status_of
+from resources.hub_client import PASSING, cause_of, faults_of_connections, first_line, has_answer, status_of
 from resources.raw_places.addresses import HubAddress
 
 UNPUBLISHED = "nothing was published"
@@ -70,8 +70,9 @@ def named(place: HubAddress) -> str:
 
 def _said(error: BaseException) -> str:
     """Returns what the server says, without the address that was asked."""
-    return " ".join(str(getattr(error, "server_message", "") or "no reason is given").split())[:_SHOWN]
+    words = str(getattr(error, "server_message", "") or "no reason is given")
+    return first_line(" ".join(words.split()))[:_SHOWN]
 
 
 def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:_SHOWN]
+    return (first_line(str(error)) or type(error).__name__)[:_SHOWN]

@@ -54,7 +54,7 @@ def pulled_before(folder: Path) -> PulledFrom | None:
         return None
     try:
         record = msgspec.json.decode((folder / RECORD).read_bytes(), type=PulledFrom)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         raise ConfigError(f"{folder}: valid is a folder that is absent, empty or of `corpus pull`") from None
     for file in folder.rglob("*"):
         path = file.relative_to(folder).as_posix()

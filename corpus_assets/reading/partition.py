@@ -167,7 +167,7 @@ class StreamPartition:
         path = f"{self.path}{suffix}"
         try:
             yield path
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ReadingError(f"{self._storage.place}/{path} cannot be read: {error}") from None
 
     def _require_rows(self, array: NDArray[Any], rows: int, suffix: str) -> NDArray[Any]:

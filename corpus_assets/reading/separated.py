@@ -25,7 +25,7 @@ class Separators(NamedTuple):
         """Returns the separators of an export, as its `manifest.json` says; `ReadingError` if it says nothing."""
         try:
             said = msgspec.json.decode(Path(path).read_bytes(), type=_Manifest).separator
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ReadingError(f"{path} is no manifest: {error}") from None
         if said.where == "around":
             raise ReadingError(f"{path}: documents stand between texts of several ids; give the separators yourself")

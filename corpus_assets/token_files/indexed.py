@@ -33,7 +33,7 @@ def group_indexed(
         }
         try:
             named = names(content(file), inside)
-        except (BadFileError, msgspec.DecodeError, RecursionError) as fault:
+        except (BadFileError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             yield Group(file, folder or "index", problem=_in_words(fault))
             continue
         if problem := _problem(named):
@@ -73,5 +73,5 @@ def read_index(file: TokenFile, kind: type[IndexT]) -> IndexT:
         raise file.bad(f"has {file.size:,} bytes; valid: at most {_LONGEST:,}")
     try:
         return msgspec.json.decode(file.read(file.size, "the index"), type=kind)
-    except (msgspec.DecodeError, RecursionError) as fault:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise file.bad(f"is no index of the format: {fault}") from fault

@@ -1,7 +1,6 @@
 """What the configuration says, the whole with its defaults, and recorded values of stages that differ from it."""
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,9 +11,9 @@ from corpus_assets.config.reading.differing import NO_DEFAULT, Differing, differ
 from corpus_assets.config.reading.loading import loaded_config
 from corpus_assets.viewer.opened import View
 from corpus_assets.viewer.site import Asked, link, page, seen, short
+from resources.outside.hidden import is_secret
 
 MOST_RECORDED = 200
-_SECRET = re.compile(r"secret|passw|credential|api_?key|access_?key|private_?key|(auth|hf|access|session)_?token", re.I)
 
 
 def configuration(asked: Asked) -> str:
@@ -60,7 +59,7 @@ def _values(value: Any, given: Any, key: str) -> Iterator[tuple[str, str, bool]]
 
 
 def _shown(key: str, value: Any) -> str:
-    if value is not None and _SECRET.search(key.rpartition(".")[2]):
+    if value is not None and is_secret(key.rpartition(".")[2], value):
         return "(not shown)"
     return (
         seen(value[:2000]) if isinstance(value, str) else short(msgspec.json.encode(value, enc_hook=str).decode(), 1000)

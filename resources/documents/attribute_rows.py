@@ -45,7 +45,7 @@ class AttributeFile:
             raise AlignmentError(self._path, row, f"is missing: {row} rows for {self._documents} documents")
         try:
             found = _DECODER.decode(line)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise AlignmentError(self._path, row, f"is no row of attributes: {error}") from None
         if found.id != identifier:
             raise AlignmentError(self._path, row, f"has id {found.id!r}, the document there has {identifier!r}")

@@ -6,6 +6,7 @@ The key of the endpoint is read from an environment variable when it is needed; 
 import http.client
 import json
 import os
+import re
 import ssl
 import time
 from collections.abc import Mapping
@@ -26,6 +27,7 @@ _LONGEST_WAIT = 60.0
 _SHOWN = 200
 _AGAIN = {408, 409, 425, 429}
 _TOO_LONG = 500
+_VARIABLE = re.compile("[A-Z][A-Z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,11 @@ def require_key(variable: str | None, where: str) -> str:
     """Returns the key in an environment variable, empty without a variable; `ConfigError` if it is not set."""
     if variable is None:
         return ""
+    named = variable if _VARIABLE.fullmatch(variable) else "that key_variable names"  # It may be the key itself.
     if not (key := os.environ.get(variable, "").strip()):
-        raise ConfigError(f"{where}: the environment variable {variable} is not set; it must hold the key")
+        raise ConfigError(f"{where}: the environment variable {named} is not set; it must hold the key")
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(f"{where}: the environment variable {named} holds no key: valid is one line of ASCII")
     return key
 
 

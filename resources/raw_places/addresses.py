@@ -102,12 +102,17 @@ def is_list(url: str) -> bool:
 
 def _check_url(url: str) -> None:
     """Raises `ValueError` for a URL with parts that may be credentials: locations stand in reports and messages."""
-    parts = urlsplit(url)
-    if not parts.hostname:
-        raise ValueError("a URL with a host, such as https://host/list.txt")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:  # Its words may hold the address.
+        host = None
+    if not host:
+        raise ValueError(
+            "a URL with a host, and a port that is a number if there is one, such as https://host:8000/list.txt"
+        )
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise ValueError(
             "a URL without user name, query and fragment, since it stands in reports and may hold credentials there; "
             "URLs with a query may stand in the lines of a list"
         )
-    _ = parts.port  # ValueError for a port that is none.

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
+from http.client import responses
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -22,7 +23,6 @@ from urllib3.exceptions import (
 )
 
 from resources.errors import StorageError
-from resources.raw_places.files import printable
 from resources.raw_places.remote import CutError
 
 TRIES = 5
@@ -41,10 +41,16 @@ _RANGE = re.compile(r"bytes \d+-\d+/(\d+|\*)")
 
 
 def _without_queries(record: logging.LogRecord) -> bool:
-    """Removes queries from the library's log messages; returns True, so that these are logged."""
+    """Removes queries and what servers say from the library's log; returns True, so that the rest is logged."""
     if isinstance(record.args, tuple):
-        record.args = tuple(one.partition("?")[0] if isinstance(one, str) else one for one in record.args)
+        record.args = tuple(map(_loggable, record.args))
     return True
+
+
+def _loggable(one: object) -> object:
+    if isinstance(one, BaseException):
+        return type(one).__name__
+    return one.partition("?")[0] if isinstance(one, str) else one
 
 
 for _name in ("connectionpool", "poolmanager", "util.retry"):
@@ -115,9 +121,8 @@ def _checked(response: Any, url: str, what: str) -> HttpReply:
     """Returns an answer with bytes, if it says where they end."""
     if response.status not in (200, 206):
         response.close()
-        raise StatusError(
-            f"{what} answers {response.status} {printable(response.reason or '')}".rstrip(), response.status
-        )
+        known = responses.get(response.status, "")  # The server's own words may repeat what it was told.
+        raise StatusError(f"{what} answers {response.status} {known}".rstrip(), response.status)
     if response.status == 206 and not _RANGE.fullmatch(response.headers.get("Content-Range", "")):
         response.close()
         raise StorageError(f"{what} answers 206 without a Content-Range that can be read")

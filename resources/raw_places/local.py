@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from resources.errors import ConfigError, StorageError, file_fault, is_of_the_machine
+from resources.outside.hidden import shown_address
 from resources.raw_places.files import FoundFile, printable, stamp, walk
 from resources.raw_places.interface import LEAVES, NO_FILE, NO_PATH, SourceFolder
 from resources.system_errors import open_placed
@@ -27,9 +28,11 @@ class LocalFolder:
         try:
             is_folder = top.is_dir()
         except OSError as error:
-            raise StorageError(f"{where}.location: {self.location!r} cannot be looked at: {error.strerror}") from None
+            raise StorageError(
+                f"{where}.location: {shown_address(self.location)} cannot be looked at: {error.strerror}"
+            ) from None
         if not is_folder:
-            raise ConfigError(f"{where}.location: {self.location!r} {_no_folder(top)}")
+            raise ConfigError(f"{where}.location: {shown_address(self.location)} {_no_folder(top)}")
         return list(walk(top, folder.name, folder.globs, ignored, follow_links=folder.follow_links))
 
     def open(self, file: FoundFile, label: str) -> BinaryIO:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from resources.errors import ConfigError
 from resources.outside.agreed import agreed_content
+from resources.outside.hidden import shown_address
 from resources.raw_places import RawPlace, SourceFolder, place_of
 from resources.raw_places.addresses import parted, scheme_of
 from resources.raw_places.files import FoundFile, printable
@@ -54,8 +55,8 @@ def named_files(key: str, location: str, s3: S3Settings) -> dict[str, NamedFile]
         place = place_of(source)
         found = place.files(source, [])
     if not found:
-        raise ConfigError(f"{key}: no file matches {location!r}")
+        raise ConfigError(f"{key}: no file matches {shown_address(location)}")
     for file in found:
         if file.problem:
-            raise ConfigError(f"{key}: {location!r} {file.problem}")
+            raise ConfigError(f"{key}: {shown_address(location)} {file.problem}")
     return {printable(file.path): NamedFile(key, place, file) for file in sorted(found, key=lambda file: file.path)}

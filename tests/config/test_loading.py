@@ -30,6 +30,10 @@ def section(name: str, **keys: Any) -> dict[str, Any]:
     return {"sources": [SOURCE], name: keys}
 
 
+def listed(name: str, entry: Any) -> dict[str, Any]:
+    return {"sources": [SOURCE], name: [entry]}
+
+
 def dataset(**keys: Any) -> dict[str, Any]:
     return {"sources": [SOURCE], "datasets": [{"name": "t", **keys}]}
 
@@ -114,6 +118,11 @@ FAULTS: list[tuple[Any, str]] = [
     (section("tokenizer", kind="gpt2", merges="hf://datasets/a/b/m", encoder="e"), "tokenizer.merges: received 'hf://"),
     (dataset(mode="chat", chat_template="https://host/a.jinja"), "datasets.0.chat_template: received 'https://host/a"),
     (dataset(format="mds", weights={"shares": "s3://bucket/w.csv"}), "weights.shares: received 's3://bucket/w.csv'"),
+    (listed("attributes", 3), "attributes.0: received 3 (int); valid: a mapping with `name`, and `taggers` or"),
+    (listed("attributes", {}), "attributes.0.name: missing, but required"),
+    (listed("datasets", 3), "datasets.0: received 3 (int); valid: a mapping with at least `name`"),
+    (listed("datasets", "ab"), "datasets.0: received 'ab' (str); valid: a mapping with at least `name`"),
+    (listed("datasets", {"name": "a", "format": []}), "datasets.0: format is []; valid: hdf5, megatron"),
     (source(location="s3://bucket/raw", s3={"secret_key": "x"}), "secret_key: credentials do not belong in corpus"),
     (source(s3={"region": "here"}), "sources.0: s3: without effect unless location is s3://bucket/prefix"),
     (

@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from corpus_assets.viewer import guard, reading, report
 from corpus_assets.viewer.app import standing_alone
 from corpus_assets.viewer.guard import POLICY, Guard
 from corpus_assets.viewer.query import Query, RefusedError
+from resources.ledger.records import FileRecord
+from resources.storage.local import LocalStorage
 
 PLACES = ("/corpus/", "/corpus/assets/raw_source", "/corpus/static/corpus.css", "/corpus/nothing", "/nothing", "/")
 
@@ -80,7 +83,23 @@ def test_numbers_have_limits(pages: TestClient, value: str) -> None:
 
 def test_texts_have_limits(pages: TestClient) -> None:
     assert pages.get(f"/corpus/assets/normalized_documents?find={'x' * 501}").status_code == 400
-    assert pages.get(f"/corpus/?x={'x' * 9000}").status_code == 414
+    assert pages.get(f"/corpus/assets/normalized_documents?find={'x' * 500}").status_code == 200
+    for length, status in ((guard.MOST_QUERY, 200), (guard.MOST_QUERY + 1, 414)):
+        assert pages.get(f"/corpus/?x={'x' * (length - 2)}").status_code == status
+
+
+def test_files_that_are_shown_have_limits(
+    pages: TestClient, built_once: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (page,) = (built_once / "corpus").rglob("index.html")
+    for length, status in ((page.stat().st_size, 200), (page.stat().st_size - 1, 404)):
+        monkeypatch.setattr(report, "MOST_BYTES", length)
+        assert pages.get("/corpus/report").status_code == status
+    (tmp_path / "a.json").write_bytes(b'{"a": 1}')
+    storage = LocalStorage(tmp_path, sync=False)
+    for length, shown in ((8, '{\n  "a": 1\n}'), (7, "8 bytes of JSON, too many for a page")):
+        monkeypatch.setattr(reading, "MOST_JSON", length)
+        assert reading.json_text(storage, FileRecord("a.json", 8, "")) == shown
 
 
 @given(st.text())

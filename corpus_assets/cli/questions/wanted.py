@@ -31,7 +31,7 @@ def wanted(document_id: str | None, where: Sequence[str]) -> Wanted | None:
 def _holds(line: str, document: str | None, conditions: Sequence[tuple[str, str]]) -> bool:
     try:
         row = msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
     if document is not None and not (isinstance(row, dict) and _is_named(row, document)):
         return False

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
 
 from corpus_assets.config.datasets.cerebras_names import clear_names, mode_named, without_unread
 from corpus_assets.config.datasets.exports import EXPORTS, HDF5, AnyExport, is_export, of_texts
@@ -19,7 +19,9 @@ _PACKED_BY_TEXT = [mode for mode, section in SECTIONS.items() if "packing_text" 
 def _named(entry: Any) -> Any:
     """Returns an entry of `datasets` with our names and a mode, on top of the values of its profile."""
     if not isinstance(entry, dict):
-        return entry
+        if isinstance(entry, BaseModel):
+            return entry
+        raise ValueError("a mapping with at least `name`")
     if "parts" in entry:
         entry = {"mode": MIXED, **entry}
         if entry["mode"] != MIXED:

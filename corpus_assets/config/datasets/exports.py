@@ -78,7 +78,7 @@ def overlap(split: str, other: str) -> bool:
 
 def is_export(entry: Mapping[str, Any]) -> bool:
     """Returns whether an entry of `datasets` is in a format of trainers, which is made of a token stream."""
-    return entry.get("format", HDF5) in {*EXPORTS, *MASKED}
+    return entry.get("format", HDF5) in (*EXPORTS, *MASKED)
 
 
 def makes_as_dolma(entry: Mapping[str, Any]) -> bool:

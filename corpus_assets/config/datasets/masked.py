@@ -282,7 +282,7 @@ def format_of(section: type[Export]) -> str:
 
 def is_masked(entry: Mapping[str, Any]) -> bool:
     """Returns whether an entry of `datasets` holds documents with a loss mask in a format of trainers."""
-    return entry.get("mode") in (*MODES, MIXED) and entry.get("format") in MASKED
+    return entry.get("mode") in (*MODES, MIXED) and entry.get("format") in (*MASKED,)
 
 
 def has_parts(entry: Mapping[str, Any]) -> bool:

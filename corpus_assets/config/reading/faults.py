@@ -1,15 +1,15 @@
 """Turns the faults of a configuration into sentences: the path of the key, what was received, and what is valid."""
 
 import difflib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from resources.outside.hidden import HIDDEN, is_secret_name, may_hold_credentials
+
 Location = Sequence[int | str]
-_CREDENTIALS = re.compile(r"://([^\s/]*@|\S*:\S*@|\S*\?)")
 
 
 def faults(
@@ -20,7 +20,8 @@ def faults(
         of_section = detail["type"] == "value_error" and isinstance(detail["input"], BaseModel | dict)
         of_union = detail["type"] in {"union_tag_invalid", "union_tag_not_found"}
         path = key_path(detail["loc"], values, absent=not of_section and not of_union)
-        fault = _fault(detail, model)
+        is_hook = path.startswith("notices") and "://" in repr(detail["input"])
+        fault = _fault(detail, model, hidden=is_hook or is_secret_name(path))
         yield f"{path}: {fault}{in_brackets(where(path))}" if path else fault
 
 
@@ -38,7 +39,7 @@ def key_path(location: Location, values: Any, *, absent: bool) -> str:
     for place, entry in enumerate(location):
         if isinstance(values, dict) and (entry in values or (absent and place == len(location) - 1)):
             values = values.get(entry)
-        elif isinstance(values, list) and isinstance(entry, int):
+        elif isinstance(values, list) and isinstance(entry, int) and entry < len(values):
             values = values[entry]
         else:
             continue
@@ -46,32 +47,42 @@ def key_path(location: Location, values: Any, *, absent: bool) -> str:
     return ".".join(keys)
 
 
-def shown(value: Any) -> str:
-    """Returns a value and its type as text, cut to a readable length; hides addresses that may hold credentials."""
+def shown(value: Any, *, hidden: bool = False) -> str:
+    """Returns a value and its type as text, cut to a readable length; hides what may hold credentials.
+
+    hidden: the value is that of a key that may hold some.
+    """
     text = repr(value)
-    if _CREDENTIALS.search(text):
-        return f"what is not shown, since it may hold credentials ({type(value).__name__})"
+    if hidden or may_hold_credentials(text):
+        return f"{HIDDEN} ({type(value).__name__})"
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 
-def _fault(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    kind, received = detail["type"], detail["input"]
+def kind_of(values: Any) -> str:
+    """Returns what a file holds without showing it: a file of keys, such as `.env`, is one text for YAML."""
+    return {str: "a text", list: "a list", type(None): "nothing"}.get(
+        type(values), f"a value ({type(values).__name__})"
+    )
+
+
+def _fault(detail: ErrorDetails, model: type[BaseModel], *, hidden: bool) -> str:
+    kind, received = detail["type"], shown(detail["input"], hidden=hidden)
     if kind == "extra_forbidden":
         return f"unknown key{_suggestion(detail['loc'], model)}"
     if kind == "missing":
         return "missing, but required"
     if kind == "literal_error":
-        return f"received {shown(received)}; valid: {detail['ctx']['expected']}"
+        return f"received {received}; valid: {detail['ctx']['expected']}"
     if kind == "union_tag_invalid":
         return f"received {detail['ctx']['tag']!r} as {detail['ctx']['discriminator']}; valid: {_tags(detail)}"
     if kind == "union_tag_not_found":
-        return f"received {shown(received)}; valid is a mapping with a key {detail['ctx']['discriminator']}"
+        return f"received {received}; valid is a mapping with a key {detail['ctx']['discriminator']}"
     if kind in {"model_type", "dict_type", "model_attributes_type"}:
-        return f"received {shown(received)}; valid is a mapping"
+        return f"received {received}; valid is a mapping"
     if kind == "value_error":
-        start = "" if isinstance(received, BaseModel | dict) else f"received {shown(received)}; valid: "
+        start = "" if isinstance(detail["input"], BaseModel | dict) else f"received {received}; valid: "
         return start + str(detail["ctx"]["error"]).removeprefix("valid: " if start else "")
-    return f"received {shown(received)}; {detail['msg'][0].lower()}{detail['msg'][1:]}"
+    return f"received {received}; {detail['msg'][0].lower()}{detail['msg'][1:]}"
 
 
 def _tags(detail: ErrorDetails) -> str:

@@ -14,7 +14,7 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.reading.changes import with_changes
 from corpus_assets.config.reading.extending import EXTENDS, Read, read_values
-from corpus_assets.config.reading.faults import faults, in_brackets, shown
+from corpus_assets.config.reading.faults import faults, in_brackets, kind_of
 from corpus_assets.config.reading.language_configs import with_configs
 from corpus_assets.config.reading.profiles import PROFILES
 from corpus_assets.config.section import expanded
@@ -125,7 +125,7 @@ def _require_apart(file: Path, ours: Path, theirs: Path) -> None:
 def parse_config(values: Any, name: str = "corpus.yaml", where: Where = lambda _: "") -> CorpusConfig:
     """Checks plain values; absent keys take their values from the chosen profile. name: of the file, for errors."""
     if not isinstance(values, dict):
-        raise ConfigError(f"{name}: received {shown(values)}; valid is a mapping with at least `sources`")
+        raise ConfigError(f"{name}: received {kind_of(values)}; valid is a mapping with at least `sources`")
     if EXTENDS in values:
         raise ConfigError(f"{name}: {EXTENDS}: only a file can extend another one, neither --set nor a list can")
     merged = with_profile(values)

@@ -7,6 +7,7 @@ import yaml
 from typing_extensions import override
 
 from resources.errors import ConfigError
+from resources.outside.hidden import may_hold_credentials
 
 MAX_CONFIG_BYTES = 4 << 20
 MAX_VALUES = 50_000
@@ -48,9 +49,18 @@ def load_yaml(text: str, where: str) -> Any:
     try:
         return yaml.load(text, _StrictLoader)
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(f"{where}: not YAML that can be used: {error}") from None
+        raise ConfigError(f"{where}: not YAML that can be used: {_words(error, text)}") from None
     except RecursionError:
         raise ConfigError(f"{where}: not YAML that can be used: nested too deep") from None
+
+
+def _words(error: Exception, text: str) -> str:
+    """Returns what is wrong and where; with the line itself if nothing in the text may be a credential."""
+    if may_hold_credentials(text) and isinstance(error, yaml.MarkedYAMLError):
+        for mark in (error.context_mark, error.problem_mark):
+            if mark is not None:
+                mark.buffer = None
+    return str(error)
 
 
 def _require_few(text: str, where: str) -> None:

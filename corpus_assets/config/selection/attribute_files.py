@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.naming import ATTRIBUTE, FILE, ROW_KEY, SOURCE
 from corpus_assets.config.raw_places import S3Access, require_object_store
@@ -113,12 +113,20 @@ class AttributeFiles(Section):
         return self
 
 
+def _is_entry(value: Any) -> Any:
+    if not isinstance(value, dict | BaseModel):
+        raise ValueError("a mapping with `name`, and `taggers` or `location`")
+    return value
+
+
 def _made_by(value: Any) -> str:
     given = value if isinstance(value, dict) else value.__dict__
     return AttributeFiles.__name__ if "location" in given else Attributes.__name__
 
 
 AttributeEntry = Annotated[
-    Annotated[Attributes, Tag("Attributes")] | Annotated[AttributeFiles, Tag("AttributeFiles")], Discriminator(_made_by)
+    Annotated[Attributes, Tag("Attributes")] | Annotated[AttributeFiles, Tag("AttributeFiles")],
+    Discriminator(_made_by),
+    BeforeValidator(_is_entry),
 ]
 """An entry of `attributes`: taggers, or files that somebody else made, which have a `location`."""

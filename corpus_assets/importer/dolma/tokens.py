@@ -111,7 +111,7 @@ def _text_of(path: str, token: Any) -> str | None:
         return None
     try:
         found = msgspec.json.decode(read_outside(path, path, _LARGEST), type=_TokenizerFile)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return next((one.content for one in found.added_tokens if one.id == token), None)
 

@@ -8,7 +8,10 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel
 
+from resources.outside.hidden import is_secret
+
 _WIDTH = 110
+_NOT_SHOWN = "(not shown)"
 _BARE = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*")
 _NO_TEXT = re.compile(r"(?i:true|false|yes|no|on|off|null|[-+.0-9].*)")
 
@@ -16,6 +19,24 @@ _NO_TEXT = re.compile(r"(?i:true|false|yes|no|on|off|null|[-+.0-9].*)")
 def config_text(config: BaseModel) -> str:
     """Returns a configuration as YAML that gives the same configuration; comments name the defaults it leaves open."""
     return "\n".join(_section(config, ""))
+
+
+def shown_text(config: BaseModel) -> str:
+    """Returns the same for a page: values whose names say that they are secrets are left out."""
+    values = {name: _hidden(name, getattr(config, name)) for name in config.model_fields_set}
+    return config_text(config.model_copy(update=values))
+
+
+def _hidden(name: str, value: Any) -> Any:
+    """Returns a value without secrets in it, or in the options below it, which may have any names."""
+    if isinstance(value, BaseModel):
+        below = {key: _hidden(key, getattr(value, key)) for key in value.model_fields_set}
+        return value.model_copy(update=below)
+    if isinstance(value, Mapping):
+        return {key: _hidden(str(key), inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_hidden(name, inner) for inner in value]
+    return _NOT_SHOWN if isinstance(value, str) and is_secret(name, value) else value
 
 
 def _section(section: BaseModel, indent: str) -> Iterator[str]:

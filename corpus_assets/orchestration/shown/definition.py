@@ -7,7 +7,7 @@ import dagster as dg
 import msgspec
 
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.orchestration.shown.config_text import config_text
+from corpus_assets.orchestration.shown.config_text import shown_text
 from corpus_assets.orchestration.shown.markdown import fenced, table
 from corpus_assets.orchestration.shown.pages import page
 from resources.errors import CorpusError
@@ -41,7 +41,7 @@ def definition_metadata(corpus: Corpus, stage: Stage) -> dict[str, Any]:
         metadata["depends on"] = dg.MetadataValue.md(table(["parameter", "value"], list(values.items())))
     if stage.lists_shards:
         metadata["sources"] = dg.MetadataValue.md(_sources(corpus))
-        metadata["corpus.yaml"] = dg.MetadataValue.md(fenced(config_text(corpus.config), "yaml"))
+        metadata["corpus.yaml"] = dg.MetadataValue.md(fenced(shown_text(corpus.config), "yaml"))
     return metadata
 
 

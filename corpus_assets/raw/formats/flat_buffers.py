@@ -54,7 +54,8 @@ class Table:
         end = start + 4 + self._number("<I", start) * kind.size
         if end > len(self._buffer):
             raise FlatBufferError("a list ends outside its buffer")
-        return kind.iter_unpack(memoryview(self._buffer)[start + 4 : end])
+        # Not `iter_unpack` of a view: Python 3.11 crashes when it collects one in a cycle, as in a traceback.
+        return (kind.unpack_from(self._buffer, place) for place in range(start + 4, end, kind.size))
 
     def _value(self, kind: str, field: int) -> int:
         place = self._at(field)

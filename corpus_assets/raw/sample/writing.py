@@ -136,7 +136,7 @@ def _read_manifest(root: Path) -> _Manifest | None:
         return msgspec.json.decode((root / MANIFEST).read_bytes(), type=_Manifest)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StorageError(f"{root / MANIFEST}: not the manifest of a sample corpus ({error})") from error
 
 

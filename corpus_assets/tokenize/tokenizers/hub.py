@@ -3,7 +3,7 @@
 from corpus_assets.tokenize.tokenizers.files import FOLDER_FILES, MAX_FILE_BYTES
 from resources.config_files import read_outside
 from resources.errors import BadFileError, ConfigError
-from resources.hub_client import hub_api
+from resources.hub_client import first_line, hub_api
 
 
 def download(name: str, revision: str) -> dict[str, bytes]:
@@ -27,11 +27,11 @@ def download(name: str, revision: str) -> dict[str, bytes]:
     except BadFileError:
         raise
     except Exception as error:  # errors of several libraries, which differ between releases
-        problem = (str(error).strip() or type(error).__name__).splitlines()[0]
+        problem = first_line(str(error)) or type(error).__name__
         raise ConfigError(
             f"tokenizer {name!r} at revision {revision!r} cannot be downloaded: {problem}; valid: a public repository, "
             "or one that the token in HF_TOKEN may read, with the hub within reach; or a folder (kind huggingface)"
-        ) from error
+        ) from None
     if not files:
         raise ConfigError(f"{name!r} has no tokenizer; valid: a repository with one of {', '.join(FOLDER_FILES)}")
     return files

@@ -78,7 +78,10 @@ class SentencePieceBackend(TokenizerBackend):
     @cached_property
     @override
     def tokens(self) -> list[str | None]:
-        pieces = self._processor.id_to_piece(list(range(self._processor.vocab_size())))
+        try:
+            pieces = self._processor.id_to_piece(list(range(self._processor.vocab_size())))
+        except UnicodeDecodeError as error:
+            raise BadFileError(self.name, f"has a piece that is no UTF-8: {error.reason}") from None
         return [*pieces, *self.added]
 
     @cached_property

@@ -29,6 +29,7 @@ _CONNECT_SECONDS = 10
 _READ_SECONDS = 60
 _ABSENT = {"NoSuchKey", "404", "NotFound", "NoSuchUpload"}
 _CONDITION = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409"}
+_CODE = re.compile("[A-Za-z0-9.]{1,60}")
 _REFUSED = {"401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"}
 _URL = re.compile(r"(\w+://)([^\s'\"/?#@]*)([^\s'\"]*)")
 _IMPOSSIBLE = ({"IfNoneMatch": "*"}, {"IfMatch": f'"{"0" * 32}"'})
@@ -216,7 +217,8 @@ def _cause(error: Any) -> Any:
 
 
 def _fault(what: str, response: Any) -> Exception:
-    code = str(response.get("Error", {}).get("Code", ""))
+    told = str(response.get("Error", {}).get("Code", ""))
+    code = told if _CODE.fullmatch(told) else ""  # Other words of a server may repeat what it was told.
     status = str(response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
     if code in _ABSENT or (status == "404" and code != "NoSuchBucket"):
         return FileNotFoundError(f"{what}: no such object")
