@@ -1,17 +1,15 @@
 """The asset `<name>_language_model`: a model in ARPA, and the tokenizer whose pieces are its words."""
 
-import shutil
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from corpus_assets.attributes.taggers.labels.perplexity import PERPLEXITY, perplexity_of, read_model, read_pieces
+from corpus_assets.attributes.taggers.labels.perplexity import PERPLEXITY, perplexity_of, read_pieces
 from corpus_assets.language_models.arpa import arpa
 from corpus_assets.language_models.counting import GRAMS, WORDS
 from corpus_assets.language_models.estimate import Estimate
 from corpus_assets.language_models.grams import word_hash
 from corpus_assets.language_models.tokens import Split, lines_of, split_pieces, split_words
+from resources.documents.kenlm_models import opened_model
 from resources.documents.tagger import Spans, Text
 from resources.errors import ConfigError, CorpusError
 from resources.outside_files import OutsideFile, require_digest
@@ -76,11 +74,8 @@ class Trained:
 
 def read_trained(partition: Partition) -> Trained:
     """Returns the model that a partition holds."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"model{MODEL}"
-        with partition.open(MODEL) as stored, path.open("wb") as file:
-            shutil.copyfileobj(stored, file, _BLOCK)
-        model = read_model(str(path), partition.file(MODEL).path)
+    with partition.open(MODEL) as stored:
+        model = opened_model(stored, partition.file(MODEL).path)
     if not partition.has(TOKENIZER):
         return Trained(model, split_words)
     content = partition.content(TOKENIZER, keep=False)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from corpus_assets.attributes.lists import lines_of
+from resources.documents.kenlm_models import read_model
 from resources.documents.tagger import Spans, Tagger, Text
 from resources.errors import BadFileError
 from resources.outside_files import OutsideFile
@@ -33,20 +34,6 @@ def model_of(files: Sequence[OutsideFile]) -> Any:
     """Returns the language model of one file, in ARPA or KenLM's binary form; `BadFileError` if it is none."""
     with files[0].copied() as path:
         return read_model(path, files[0].name)
-
-
-def read_model(path: str, name: str) -> Any:
-    """Returns the language model at a path; `BadFileError` if it is none. name: of the file, for messages."""
-    import kenlm
-
-    config = kenlm.Config()
-    config.show_progress = False
-    config.arpa_complain = kenlm.ARPALoadComplain.NONE
-    try:
-        return kenlm.Model(path, config)
-    except (OSError, RuntimeError, ValueError) as error:
-        said = str(error).rpartition("threw ")[2].removesuffix(")")
-        raise BadFileError(name, f"no model that KenLM can read: {said}") from None
 
 
 def pieces_of(files: Sequence[OutsideFile]) -> Any:
