@@ -160,6 +160,12 @@ class Html(Section):
         description="of several extractors the next one is asked if one gives fewer characters than this; if all do, "
         "the longest text is taken",
     )
+    seconds: float | None = Field(
+        None,
+        gt=0,
+        description="CPU seconds that a page may take; one that takes longer is a bad row (`extraction_too_long`); by "
+        "default there is no limit",
+    )
 
 
 def given_options(
