@@ -1,11 +1,13 @@
 """`corpus import dolma`: configurations of the toolkit as one corpus.yaml, and what is not taken over."""
 
+import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
@@ -14,6 +16,7 @@ from corpus_assets.config.selection.attributes import Attributes
 from corpus_assets.importer.dolma.configs import import_dolma
 from corpus_assets.importer.draft import Draft, usable_name
 from resources.errors import ConfigError
+from tests.build.small import opened
 from tests.golden.dolma import ABSENT, SET, configs, top
 
 TAG = {
@@ -330,13 +333,44 @@ def test_streams_of_files_as_they_are(tmp_path: Path) -> None:
     assert "make a stream of each" in draft.left_out["streams.1"]
 
 
+def test_variables_of_the_environment_stay_in_paths_and_other_interpolations_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What corpus.yaml can say is taken over; the rest is named, and the import goes on."""
+    documents = ["${oc.env:DATA}/wiki/documents/*.gz", "${oc.env:DATA,/mnt}/web/documents/*.gz", "${base}/x/*"]
+    tag = {"documents": documents, "taggers": ["c4_v1", "${oc.env:TAGGER}"], "processes": "${oc.env:CORES}"}
+    tokens = {
+        "documents": ["${oc.env:DATA}/wiki/documents/*.gz"],
+        "tokenizer": {"name_or_path": "${oc.env:DATA}/tokenizer.json", "eos_token_id": "${oc.env:EOS}"},
+    }
+    draft = imported(tmp_path, tag, tokens)
+    assert draft.values["sources"] == [{"name": "wiki", "location": "${DATA}/wiki/documents", "glob": "*.gz"}]
+    assert [entry["taggers"] for entry in draft.values["attributes"]] == [["c4_v1"]]
+    assert draft.values["tokenizer"]["path"] == "${DATA}/tokenizer.json"
+    told = "only the toolkit can resolve '{}'; write its value instead"
+    assert {key: draft.left_out[key] for key in ("documents.1", "documents.2", "taggers.1", "processes")} == {
+        "documents.1": told.format("${oc.env:DATA,/mnt}"),
+        "documents.2": told.format("${base}"),
+        "taggers.1": told.format("${oc.env:TAGGER}"),
+        "processes": told.format("${oc.env:CORES}"),
+    }
+    assert draft.left_out["tokenizer.eos_token_id"] == told.format("${oc.env:EOS}")
+    assert draft.to_do[0] == "set the environment variable DATA wherever the corpus is built, or write its value"
+    monkeypatch.setenv("DATA", str(tmp_path))
+    (tmp_path / "wiki/documents").mkdir(parents=True)
+    (tmp_path / "wiki/documents/a.jsonl.gz").write_bytes(gzip.compress(b"{}"))
+    (tmp_path / "corpus.yaml").write_text(yaml.safe_dump({"name": "a", "sources": draft.values["sources"]}))
+    assert [shard.label for shard in opened(tmp_path).listing().shards] == ["wiki/a.jsonl.gz"]
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
         ({"documents": ["a"]}, "has none of taggers, dedupe, streams"),
         ({"taggers": [], "dedupe": {}}, "has taggers and dedupe of "),
         ([1], "is not a mapping"),
-        ('{"taggers": ["${oc.env:A}"]}', "only the toolkit can resolve '${oc.env:A}'; write its value"),
+        ('{"taggers": ["${oc.env:A}"]}', "no `documents` can be imported as a source"),
+        ('{"taggers": ["${oc.env:A}"]}', "taggers.0: only the toolkit can resolve '${oc.env:A}'; write its value"),
         ("{", "cannot be read"),
         ({"taggers": "c4_v1"}, "taggers: received 'c4_v1'; valid: a list"),
         ({"taggers": [1]}, "taggers: received 1; valid: a list of texts"),
