@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +14,7 @@ from resources.outside_files import OutsideFile, require_digest
 from resources.stage.task import Task
 
 LEARNED: Final = "learned"
-GRAMS, WORDS = ".grams.npy", ".words.txt.gz"
+GRAMS, WORDS = ".grams.npy", ".words.jsonl.gz"
 _BLOCK = 1 << 20
 """n-grams counted together, and words known at once; if there are more, equal ones have several rows."""
 
@@ -37,7 +38,7 @@ def ngrams(task: Task, name: str) -> None:
                         if len(known) == _BLOCK:
                             known.clear()
                         known[word] = word_hash(word)
-                        words.write(word.encode() + b"\n")
+                        words.write(msgspec.json.encode(word) + b"\n")
                 for block in counter.add([known.get(word) or word_hash(word) for word in line]):
                     out.append(block)
         for block in counter.rest():

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from corpus_assets.attributes.taggers.labels.perplexity import PERPLEXITY, perplexity_of, read_pieces
 from corpus_assets.language_models.arpa import arpa
 from corpus_assets.language_models.counting import GRAMS, WORDS
@@ -51,9 +53,9 @@ def _words(shards: Partitions) -> dict[int, bytes]:
     found: dict[int, bytes] = {}
     for shard in shards:
         for line in shard.lines(WORDS):
-            word = line.rstrip(b"\n")
-            if found.setdefault(word_hash(word.decode()), word) != word:
-                raise CorpusError(f"two words have one hash: {word.decode()!r} in {shard.name}")
+            word = msgspec.json.decode(line, type=str)
+            if found.setdefault(word_hash(word), word.encode()) != word.encode():
+                raise CorpusError(f"two words have one hash: {word!r} in {shard.name}")
     return found
 
 

@@ -9,6 +9,7 @@ import pytest
 import sentencepiece
 
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.verification.verify import verify
 from resources.errors import ConfigError
 from resources.formats.attributes import attribute_rows
 from resources.stage.partition import Partition
@@ -97,6 +98,7 @@ def test_texts_unlike_the_source_have_a_higher_perplexity(tmp_path: Path) -> Non
     like = [scores[f"web-{number}"] for number in range(20)]
     unlike = [scores[f"web-{number}"] for number in range(80, 100)]
     assert max(like) < min(unlike)
+    assert verify(corpus, deep=True).bad == []
     record = corpus.ledger.read("english_language_model", None)
     assert record is not None
     assert record.statistics["words"] == len(WORDS)
