@@ -164,15 +164,23 @@ def _waits(reads: Reads, upstream: Stage) -> bool:
 
 def simulate(stages: Sequence[Stage], costs: Costs, corpus: Corpus, cluster: Cluster) -> Schedule:
     """The wall time of one corpus on one cluster."""
-    seconds = {}
-    for stage in stages:
-        count = corpus.partitions[stage.partitioning]
-        moved = _MOVED_PER_TEXT.get(stage.name, 0.0) * corpus.text
-        moved += _MOVED_PER_DOCUMENT.get(stage.name, 0) * corpus.documents
-        work = costs.seconds(stage.name, corpus.documents, corpus.text / 1e6) / count
-        seconds[stage.name] = work + cluster.seconds_to_move(moved / count, count)
+    seconds = {stage.name: seconds_of(stage, costs, corpus, cluster) for stage in stages}
     groups = groups_of(stages, seconds, corpus, whole_alone=cluster.cores <= cluster.machine)
     return schedule(groups, cluster.cores, costs.dispatch)
+
+
+def seconds_of(stage: Stage, costs: Costs, corpus: Corpus, cluster: Cluster) -> float:
+    """Seconds of one partition of a stage: to compute it, and to move what it reads and writes."""
+    count = corpus.partitions[stage.partitioning]
+    work = costs.seconds(stage.name, corpus.documents, corpus.text / 1e6) / count
+    return work + cluster.seconds_to_move(moved_by(stage, corpus), count)
+
+
+def moved_by(stage: Stage, corpus: Corpus) -> float:
+    """Bytes that one partition of a stage reads from the store and writes to it."""
+    moved = _MOVED_PER_TEXT.get(stage.name, 0.0) * corpus.text
+    moved += _MOVED_PER_DOCUMENT.get(stage.name, 0) * corpus.documents
+    return moved / corpus.partitions[stage.partitioning]
 
 
 def figures(given: argparse.Namespace, costs: Costs) -> list[dict[str, Any]]:

@@ -79,6 +79,15 @@ GOALS = (
     Goal("driver", "one change share", 0.05),
     Goal("driver", "driver memory mb", 1000),
     Goal("driver", "two workers speedup", 1.7, True),
+    Goal(
+        "month", "twice percent", 0.5, False, "CPU time spent twice or lost, a month of 10 TB at 4,096 cores, simulated"
+    ),
+    Goal("month", "100tb twice percent", 0.5, False, "the same, a week of 100 TB"),
+    Goal("month", "differ", 0, False, "partitions that differ from a build without faults, 10 TB"),
+    Goal("month", "100tb differ", 0, False, "the same, 100 TB"),
+    Goal("month", "million plan s", 60, False, "a plan of a million partitions"),
+    Goal("month", "million first plan s", 60, False, "the same, without snapshots"),
+    Goal("month", "million plan mb", 8_000),
     Goal("engines", "local efficiency", 0.85, True, "two workers"),
     Goal("engines", "ray efficiency", 0.85, True, "two workers"),
     Goal("engines", "ray overhead ratio", 3, False, "an empty partition on Ray over a local one"),

@@ -359,6 +359,30 @@ checking one takes 11 microseconds.
 
 {driver}
 
+## A month on a cluster
+
+`python -m benchmarks.month` simulates 4,096 cores for a month: 10 TB of text in 4,000 raw files and 2,000 chunks; then
+a week of 100 TB in 6,000 files and 3,000 chunks. Planner, builder, leases and commit records are the real ones, each
+build in a process of its own. Only the contents are missing: a digest of its recipe stands for each partition, so a
+change goes on to everything that reads it. Costs are the published ones of stages and bytes. The clock is the
+cluster's, and these things go wrong:
+
+- 1 % of the machines (64 cores) are lost on a day, with all that runs on them, and replaced after ten minutes; an
+  attempt that ends within the last second has committed without the driver's knowledge;
+- 2 % of the machines have disks that make everything take five times as long;
+- the store refuses one request of 1,000 with 503, and one of ten during two minutes of each hour; after five refusals
+  the partition fails, and the next build computes it;
+- on a fifth of the days the machine of the driver is lost at a moment of the first build's first hour.
+
+Every day 1 % more raw files come, 0.1 % are edited, 0.05 % deleted; every week a parameter changes. `corpus build` runs
+until all is fresh. `differ` counts the partitions whose digest differs from that of one build of the last state in an
+empty store, without faults. `twice percent` is the share of all CPU time that went into attempts without a commit, or
+into partitions of which a record of the same recipe existed before. `plan s`, `driver cpu s` (of all builds, with what
+workers do for a commit) and `driver mb` are measured; `million` is a plan of that many fresh partitions. Checks are
+left out, as they look at contents.
+
+{month}
+
 ## Engines
 
 `python -m benchmarks.engines`: the engine of this machine and a Ray cluster of one machine, each with one worker and

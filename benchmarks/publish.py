@@ -43,6 +43,7 @@ from benchmarks import (
     materialize_all,
     megatron_cache,
     minhash,
+    month,
     one_file,
     packings,
     plan,
@@ -194,6 +195,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "learned_filters": lambda quick: {"learned_filters": table(learned_filters.measure(quick))},
     "web_text": _web_text,
     "driver": _driver,
+    "month": lambda quick: {"month": table(month.figures(quick))},
     "engines": lambda quick: {"engines": table(engines.figures(quick))},
     "event_log": lambda quick: {
         "event_log": table(event_log.measure(*(event_log.QUICK_EVENTS if quick else event_log.EVENTS)))
