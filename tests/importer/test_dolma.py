@@ -260,16 +260,35 @@ STREAM: dict[str, Any] = {
 
 def test_a_mix(tmp_path: Path) -> None:
     draft = imported(tmp_path, {"streams": [STREAM], "shuffle": False})
-    assert draft.values["attributes"] == [{"name": "quality", "taggers": ["gopher_v2"], "compat": "dolma"}]
+    assert draft.values["attributes"] == [
+        {"name": "quality", "taggers": ["gopher_v2"], "compat": "dolma"},
+        {"name": "again", "location": {"d": "d/attributes/again"}},
+    ]
+    assert draft.taken["streams.0.attributes: again"] == "attributes[].location"
+    assert "see that the files of again are in d/attributes/again" in draft.to_do
     left = {"shuffle", "streams.0.output.path", "streams.0.compression", "streams.0.output.discard_fields"}
-    assert left | {"streams.0.attributes: again"} <= set(draft.left_out)
+    assert left <= set(draft.left_out)
     assert draft.values["filter"] == {
         "exclude": STREAM["filter"]["exclude"],
         "discard_fields": ["added"],
         "min_text_length": 40,
-        "attributes": ["quality"],
+        "attributes": ["quality", "again"],
         "compat": "dolma",
     }
+
+
+def test_attributes_that_nothing_makes_are_files_beside_documents(tmp_path: Path) -> None:
+    """The layout of Dolma says where; other folders do not, and that is named."""
+    streams = [
+        {"documents": [f"data/{name}/documents/*.gz"], "attributes": ["Tox", "judge"], "filter": {"exclude": [rule]}}
+        for name, rule in (("a", "$.attributes.judge__judge__score"), ("b", "$.attributes.judge__judge__other"))
+    ]
+    draft = imported(tmp_path, {"streams": [*streams, {"documents": ["c/*.gz"], "attributes": ["lost"]}]})
+    places = {"a": "data/a/attributes/judge", "b": "data/b/attributes/judge"}
+    assert draft.values["attributes"] == [{"name": "judge", "location": places}]
+    assert [entry["attributes"] for entry in draft.values["streams"]] == [["judge"], ["judge"], []]
+    for key in ("streams.0.attributes: Tox", "streams.2.attributes: lost"):
+        assert "nothing here says what makes it" in draft.left_out[key]
 
 
 def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:
@@ -290,7 +309,7 @@ def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:
             "name": "web",
             "sources": ["d"],
             "glob": ["*"],
-            "attributes": ["quality"],
+            "attributes": ["quality", "again"],
             "exclude": STREAM["filter"]["exclude"],
             "min_text_length": 40,
             "discard_fields": ["attributes", "added", "other"],
@@ -311,7 +330,7 @@ def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:
         },
     ]
     left = {"streams.0.output.path", "streams.1.output.path", "streams.1.output.discard_fields"}
-    assert set(draft.left_out) == left | {"streams.0.attributes: again"}
+    assert set(draft.left_out) == left
 
 
 def test_what_to_plan_then(tmp_path: Path) -> None:
