@@ -9,12 +9,13 @@ from typing_extensions import override
 
 from corpus_assets.attributes.taggers.labels.perplexity import PERPLEXITY
 from corpus_assets.language_models.counting import LEARNED, ngrams
-from corpus_assets.language_models.training import perplexity, read_trained, train
+from corpus_assets.language_models.training import USUAL, perplexity, read_trained, train
 from resources.documents.tagger import Tagger
 from resources.formats.row_tables import TEXTS
 from resources.outside_files import outside_digest
 from resources.stage.declaration import Partitioning, Stage, every, same
 from resources.stage.hooks import Hooks, Values
+from resources.stage.partition import Partition
 
 GROUP: Final = "language_models"
 
@@ -62,6 +63,21 @@ class CountedHooks(ModelHooks):
         return {LEARNED: source["name"] in self.values["sources"]}
 
 
+@dataclass(frozen=True)
+class TrainedHooks(ModelHooks):
+    """The hooks of a trained model."""
+
+    @override
+    def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
+        for statistics in (partition.record.statistics for partition in partitions):
+            usual = statistics.get(USUAL, [])
+            lengths = f"; too few counts say the discounts of n-grams of {' and '.join(map(str, usual))} words"
+            yield (
+                f"language model {self.values['name']}: {statistics['words']:,} words and {statistics['rows_out']:,} "
+                f"n-grams, from {statistics['tokens']:,} tokens{lengths if usual else ''}"
+            )
+
+
 def language_model_stages(sections: Sequence[Mapping[str, Any]]) -> Iterator[Stage]:
     """Yields the stages of all language models."""
     for number, values in enumerate(sections):
@@ -95,7 +111,7 @@ def language_model_stages(sections: Sequence[Mapping[str, Any]]) -> Iterator[Sta
             code_version="1",
             io="records",
             inputs=(every(_counted_asset(name), folded=True),),
-            hooks=ModelHooks(place, values),
+            hooks=TrainedHooks(place, values),
             kinds=("arpa",),
         )
 

@@ -1,7 +1,7 @@
 """The asset `<name>_language_model`: a model in ARPA, and the tokenizer whose pieces are its words."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,9 @@ from resources.spill import cut
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.stage.task import Task
+
+USUAL: Final = "lengths_with_usual_discounts"
+"""Statistic: lengths of n-grams whose discounts the counts do not say."""
 
 MODEL, TOKENIZER = ".arpa", ".tokenizer.model"
 _LARGEST, _BLOCK = 1 << 30, 1 << 20
@@ -44,7 +47,7 @@ def train(task: Task, name: str, counted: str) -> None:
     fallback = [length for length, discounts in sorted(estimate.discounts.items()) if discounts.is_fallback]
     task.count(rows_in=rows, rows_out=sum(sizes.values()), ngrams=sizes, words=len(words))
     if fallback:
-        task.count(lengths_with_usual_discounts=fallback)
+        task.count(**{USUAL: fallback})
     task.count(tokens=sum(shard.record.statistics["tokens"] for shard in shards))
 
 

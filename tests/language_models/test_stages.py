@@ -102,6 +102,11 @@ def test_texts_unlike_the_source_have_a_higher_perplexity(tmp_path: Path) -> Non
     record = corpus.ledger.read("english_language_model", None)
     assert record is not None
     assert record.statistics["words"] == len(WORDS)
+    stage = corpus.graph["english_language_model"]
+    (note,) = stage.hooks.notes([Partition(corpus.storage, record)], corpus.settings.values)
+    assert note.startswith(
+        f"language model english: {len(WORDS)} words and {record.statistics['rows_out']:,} n-grams, "
+    )
 
 
 def test_documents_are_in_head_middle_and_tail(tmp_path: Path) -> None:
@@ -112,6 +117,11 @@ def test_documents_are_in_head_middle_and_tail(tmp_path: Path) -> None:
     ordered = sorted(scores.values())
     low, high = ordered[48 - 1], ordered[96 - 1]  # 30 and 60 percent of 160 documents.
     found = of(corpus, "ccnet_attributes")
+    shards = corpus.ledger.records("ccnet_attributes").values()
+    assert sum(record.statistics["documents_by_bucket"].get("head", 0) for record in shards) == 48
+    assert all(
+        "ccnet__bucket__tail" in record.statistics["histograms"] for record in shards if record.statistics["spans"]
+    )
     for id_, score in scores.items():
         bucket = "head" if score <= low else "middle" if score <= high else "tail"
         ((key, spans),) = found[id_].items()

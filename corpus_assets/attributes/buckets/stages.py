@@ -14,6 +14,7 @@ from corpus_assets.attributes.assets import ATTRIBUTE_COLUMNS, asset_name
 from corpus_assets.attributes.tagging import key_part
 from resources.documents.attribute_rows import AttributeFile, best_label
 from resources.documents.quantiles import SCORE, counted, quantiles
+from resources.documents.score_histograms import ScoreHistograms
 from resources.formats.attributes import Span
 from resources.formats.row_tables import identifiers
 from resources.stage.declaration import Partitioning, Stage, every, same
@@ -127,7 +128,7 @@ def buckets(task: Task, name: str, read: Read, borders_asset: str, key: str) -> 
     """Writes the bucket of each document that has the score, with the score."""
     stored: Mapping[str, Sequence[float]] = task.input(borders_asset).json(_BORDERS)
     keys = [f"{key_part(name)}__{BUCKET}__{bucket}" for bucket in task[f"{key}.buckets"]]
-    documents = Counter[str]()
+    documents, histograms = Counter[str](), ScoreHistograms()
     with task.attributes(name) as out:
         for scored in _scored(task, read):
             found: dict[str, list[Span]] = {}
@@ -137,8 +138,10 @@ def buckets(task: Task, name: str, read: Read, borders_asset: str, key: str) -> 
                 found = {keys[place]: [(scored.spans[0][0], scored.spans[-1][1], round(scored.score, 5))]}
                 documents[task[f"{key}.buckets"][place]] += 1
             out.add(scored.document, found)
+            histograms.add(found)
     without = out.rows - documents.total()
-    task.count(rows_in=out.rows, rows_out=out.rows, documents_by_bucket=dict(documents))
+    task.count(histograms=histograms.histograms(), rows_in=out.rows, rows_out=out.rows, spans=histograms.spans)
+    task.count(documents_by_bucket=dict(documents))
     if without:
         task.count(documents_without_score=without)
 
