@@ -1,4 +1,4 @@
-"""A month at 4,096 cores, simulated: `python -m benchmarks.month [--text 10TB] [--files 4000] [--days 30] [--quick]`.
+"""A month at 4,096 cores, simulated: `python -m benchmarks.month [--text 10TB] [--files 1000] [--days 30] [--quick]`.
 
 The planner, the builder, leases and commit records are the real ones; the cluster and its clock are not
 (`benchmarks.month_cluster`): machines are lost, disks are slow, the store answers 503, and the driver is killed. Every
@@ -208,9 +208,9 @@ def figures(quick: bool) -> dict[str, Any]:
     """The month of 10 TB, a week of 100 TB, and the plan of a million partitions; or two days of a small corpus."""
     if quick:
         return measure(size("40GB"), 40, 10, 2) | million(1_000)
-    week = measure(size("100TB"), 6_000, 3_000, 7)
+    week = measure(size("100TB"), 2_000, 1_000, 7)
     return (
-        measure(size("10TB"), 4_000, 2_000, DAYS)
+        measure(size("10TB"), 1_000, 500, DAYS)
         | {f"100tb_{name}": value for name, value in week.items()}
         | million(1_000_000)
     )
@@ -219,8 +219,8 @@ def figures(quick: bool) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--text", default="10TB", help="bytes of text, such as 10TB")
-    parser.add_argument("--files", type=int, default=4_000, help="raw files of the first day")
-    parser.add_argument("--chunks", type=int, default=2_000, help="chunks of the mix")
+    parser.add_argument("--files", type=int, default=1_000, help="raw files of the first day")
+    parser.add_argument("--chunks", type=int, default=500, help="chunks of the mix")
     parser.add_argument("--days", type=int, default=DAYS)
     parser.add_argument("--quick", action="store_true", help="two days of a small corpus")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")

@@ -129,8 +129,7 @@ alone is seldom half of an item.
 `python -m benchmarks.text_index` searches forty phrases of five words in generated documents, with the index of texts
 (`search_index: true`) and, for three of them, without; every file is in the page cache, and the machine worked for
 others too. Larger corpora were not measured. The time grows with the number of blocks, so a straight line through both
-sizes estimates it for more: for 10 GB a median of about 0.6 seconds. The worst ones are phrases of frequent words, of
-which many blocks have all runs.
+sizes estimates it for more. The worst ones are phrases of frequent words, of which many blocks have all runs.
 
 {text_index}
 
@@ -361,8 +360,8 @@ checking one takes 11 microseconds.
 
 ## A month on a cluster
 
-`python -m benchmarks.month` simulates 4,096 cores for a month: 10 TB of text in 4,000 raw files and 2,000 chunks; then
-a week of 100 TB in 6,000 files and 3,000 chunks. Planner, builder, leases and commit records are the real ones, each
+`python -m benchmarks.month` simulates 4,096 cores for a month: 10 TB of text in 1,000 raw files and 500 chunks; then
+a week of 100 TB in 2,000 files and 1,000 chunks. Planner, builder, leases and commit records are the real ones, each
 build in a process of its own. Only the contents are missing: a digest of its recipe stands for each partition, so a
 change goes on to everything that reads it. Costs are the published ones of stages and bytes. The clock is the
 cluster's, and these things go wrong:

@@ -50,7 +50,7 @@ SEARCH_INDEX = Stage(
     description="Which blocks of documents may hold a phrase, for the search of the viewer.",
     partitioning=Partitioning.SHARD,
     compute=search_index,
-    code_version="1",
+    code_version="2",  # Smaller blocks, and the lesser of two neighbouring runs, where half of all counted.
     io="records",
     inputs=(same("normalized_documents", segment=TEXTS),),
     kinds=("numpy",),

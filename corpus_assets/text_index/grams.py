@@ -1,17 +1,20 @@
 """Which blocks of documents may hold a phrase: a table of bits, by hashes of runs of eight bytes.
 
-Consecutive documents are a block of some 64 KiB. Half of all runs of eight bytes are counted, chosen by their own hash,
-so that those of a phrase are known without the text around it. Each run sets the bit of its block in one row of the
-table. A block whose bits are set for all counted runs of a phrase may hold it; one with a bit unset does not.
+Consecutive documents are a block of some 16 KiB. Of any two neighbouring runs of eight bytes the one with the lesser
+hash is counted (a minimizer: Schleimer, Wilkerson and Aiken 2003, "Winnowing"), two thirds of all. So those of a phrase
+are known without the text around it, and at least every second of its runs is counted. Each counted run sets the bit of
+its block in one row of the table. A block whose bits are set for all counted runs of a phrase may hold it; one with a
+bit unset does not.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 RUN = 8
-BLOCK_BYTES = 1 << 16
+BLOCK_BYTES = 1 << 14
 SLAB = 512
 """Most blocks whose bits lie side by side, in a table of their own: so much is held at once, at most 4 MiB."""
 
@@ -20,7 +23,9 @@ PROBES = 24
 
 _LEAST_ROWS, _MOST_ROWS = 1 << 8, 1 << 16
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_SAMPLED, _SLOT = np.uint64(63), np.uint64(46)
+_SPREAD = np.uint64(0xC2B2AE3D27D4EB4F)
+"""Hashes that are the lesser of two begin with zeros rather than ones; those times this number do not."""
+_SLOT = np.uint64(48)
 
 
 def block_starts(sizes: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
@@ -37,22 +42,28 @@ def block_starts(sizes: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
 
 
 def rows_for(text_bytes: int, blocks: int) -> int:
-    """Returns how many rows a table has: a power of two, as many as a block has bytes, so that a third of it is set."""
+    """Returns how many rows a table has: the power of two nearest to the bytes of a block; so two fifths are set."""
     wanted = max(1, text_bytes // max(1, blocks))
-    return min(max(1 << (wanted - 1).bit_length(), _LEAST_ROWS), _MOST_ROWS)
+    return min(max(1 << round(math.log2(wanted)), _LEAST_ROWS), _MOST_ROWS)
 
 
 def counted(text: bytes, rows: int) -> NDArray[np.int64]:
     """Returns the rows of a table that the counted runs of a text have, ascending, each once."""
-    return np.unique(np.concatenate([np.empty(0, np.int64), *_counted(text, rows)]))
+    return np.unique(_counted(text, rows))
 
 
-def _counted(text: bytes, rows: int) -> Iterator[NDArray[np.int64]]:
-    for offset in range(min(RUN, max(0, len(text) - RUN + 1))):
-        runs = np.frombuffer(text, "<u8", (len(text) - offset) // RUN, offset)
-        hashes = runs * _FACTOR
-        chosen = hashes[hashes >> _SAMPLED == 0]
-        yield ((chosen >> _SLOT) & np.uint64(rows - 1)).astype(np.int64)
+def _counted(text: bytes, rows: int) -> NDArray[np.int64]:
+    """Returns the rows of the counted runs, in the order of the text; none for less than two runs."""
+    count = len(text) - RUN + 1
+    if count < 2:
+        return np.empty(0, np.int64)
+    hashes = np.empty(count, np.uint64)
+    for offset in range(min(RUN, count)):
+        hashes[offset::RUN] = np.frombuffer(text, "<u8", (len(text) - offset) // RUN, offset)
+    hashes *= _FACTOR
+    least = np.minimum(hashes[:-1], hashes[1:])
+    chosen = least[np.flatnonzero(np.diff(least, prepend=~least[:1]))]
+    return ((chosen * _SPREAD >> _SLOT) & np.uint64(rows - 1)).astype(np.int64)
 
 
 def tables(blocks: Iterator[bytes], count: int, rows: int) -> Iterator[NDArray[np.uint8]]:
@@ -65,8 +76,7 @@ def tables(blocks: Iterator[bytes], count: int, rows: int) -> Iterator[NDArray[n
             table = np.zeros((rows, width), np.uint8)
         place = number % (8 * width)
         bits = table[:, place // 8]
-        for found in _counted(text, rows):
-            bits[found] |= np.uint8(1 << (place % 8))
+        bits[_counted(text, rows)] |= np.uint8(1 << (place % 8))
     if count:
         yield table
 
