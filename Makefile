@@ -29,7 +29,7 @@ ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
   found = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
   print(",".join(name for name in found if name != "dev"))')
 # Tests that skip where an extra is missing; the rest of them pass in `make test`. Long ones come first.
-OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py tests/faults/test_wire.py \
+OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py tests/faults/test_wire.py tests/faults/test_every_call.py \
   tests/build/test_ray_cluster.py tests/build/test_on_s3.py tests/build/test_raw_places.py tests/ui/test_postgres.py \
   tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/resources/engine/test_worker_memory.py tests/copying tests/faults/test_proxy.py \
   tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
@@ -39,7 +39,7 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/attributes/test_words.py tests/filter/test_fineweb2.py \
   tests/raw/test_web_text.py tests/origins tests/attributes/semantic/test_wheel.py
 
-.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench soak ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults soak ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -150,6 +150,14 @@ site: $(SITE)/.ready  ## make the pages a site in site/; a broken link fails
 
 bench: $(READY)  ## measure every stage
 	$(BIN)/python -m benchmarks.stages
+
+memory: $(READY)  ## build corpora of odd shapes, and look at the memory of all processes together
+	$(BIN)/python -m pytest -s --minutes tests/faults/test_engine_memory.py
+
+# All of it takes a night; `make faults CALLS="--share 0.1" REQUESTS="--share 0.1"` tries a tenth.
+faults: $(READY) $(EXTRAS)/.ready  ## let each call of the system and each request to a store fail once in a small build
+	$(BIN)/python -m tests.faults.every_call $(CALLS)
+	$(EXTRAS)/bin/python -m tests.faults.every_request $(REQUESTS)
 
 soak: $(READY)  ## change raw files under the sensor for five minutes, and look at what it leaves
 	$(BIN)/python -m benchmarks.soak

@@ -17,6 +17,8 @@ from typing_extensions import override
 from resources.errors import CorpusError, is_full
 
 _WHILE = " while "
+_FEW_INODES, _MUCH_SPACE = 99, 1 << 20
+"""What failed has removed its files by the time that inodes are counted, and a partition needs several."""
 
 
 def placed(error: OSError, doing: str, place: str | Path) -> OSError:
@@ -116,8 +118,9 @@ def advice(error: BaseException, *given: str) -> str:
     kept = "and build again: what was committed is kept"
     for place in dict.fromkeys(str(place) for place in (*([] if named is None else [os.fsdecode(named)]), *places)):
         free, inodes = _room(Path(place))
-        if inodes == 0 and free:
-            lacks = f"no inodes are left on the file system of {place}, though it has {_size(free)} of free space"
+        if inodes is not None and free and inodes <= (_FEW_INODES if free > _MUCH_SPACE else 0):
+            left = f"only {inodes} inodes" if inodes else "no inodes"
+            lacks = f"{left} are left on the file system of {place}, though it has {_size(free)} of free space"
             return f"; {lacks}: remove files there, whatever their size, {kept}"
     rooms = ", ".join(f"{place}: {_room_words(*_room(Path(place)))}" for place in places)
     return f"; free space where files are written ({' and '.join(places)}) {kept} ({rooms})"

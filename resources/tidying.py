@@ -1,7 +1,8 @@
 """Errors while a build removes files that are no longer needed: they fail nothing, and are reported at its end."""
 
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from resources.errors import StorageError
@@ -18,6 +19,12 @@ def kept_if_not_removed(place: str | Path, why: str) -> Iterator[None]:
     except (OSError, StorageError) as error:
         words = error_words(placed(error, "removing", place) if isinstance(error, OSError) else error)
         _LEFT.append(f"a file could not be removed ({why}): {words}")
+
+
+def remove_folder(folder: Path) -> None:
+    """Removes a folder, or what of it can be removed."""
+    with suppress(OSError):  # A folder that cannot be closed is no error that `rmtree` ignores.
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def left_behind() -> list[str]:

@@ -36,6 +36,14 @@ MUST_BE_THERE = {"--all-extras": "extra", "--all-readers": ".venv-readers"}
 def pytest_addoption(parser: pytest.Parser) -> None:
     for option, what in MUST_BE_THERE.items():
         parser.addoption(option, action="store_true", help=f"fail if the reason of a skipped test names {what}")
+    parser.addoption("--minutes", action="store_true", help="run the tests that take minutes, too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--minutes"):
+        for item in items:
+            if item.get_closest_marker("minutes"):
+                item.add_marker(pytest.mark.skip(reason="takes minutes; --minutes runs it"))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

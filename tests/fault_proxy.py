@@ -58,7 +58,11 @@ class Message:
 
 @dataclass
 class Proxy:
-    """A running proxy. endpoint: its address. kinds: of which faults are made. made: how many of each were made."""
+    """A running proxy. endpoint: its address. kinds: of which faults are made. made: how many of each were made.
+
+    only: the number of the one request that meets a fault; None for those that are drawn.
+    for_good: it meets it each time that it is sent.
+    """
 
     endpoint: str
     target: tuple[str, int]
@@ -67,20 +71,36 @@ class Proxy:
     seed: int
     made: Counter[str] = field(default_factory=Counter)
     requests: int = 0
+    only: int | None = None
+    for_good: bool = False
+    _chosen: str = ""
     _attempts: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
+
+    def aim(self, number: int, kind: Kind, *, for_good: bool) -> None:
+        """From now on one request meets a fault, by its number from here; 0 for none."""
+        with self._lock:
+            self.requests, self.only, self.kinds, self.for_good, self._chosen = 0, number, [kind], for_good, ""
 
     def draw(self, request: Message) -> tuple[str, bool]:
         """Returns the fault of a request, empty for none, and whether the server hears of the request all the same."""
         with self._lock:
             self.requests += 1
             name = f"{request.method} {request.address}"
+            if self.only is not None:
+                return self._aimed(name, self.only)
             self._attempts[name] += 1
             chance = xxhash.xxh3_64_intdigest(f"{self.seed} {name} {self._attempts[name]}".encode())
         if not self.kinds or chance % self.one_in:
             return "", True
         chance //= self.one_in
         return self.kinds[chance % len(self.kinds)], chance // len(self.kinds) % 2 == 0
+
+    def _aimed(self, name: str, only: int) -> tuple[str, bool]:
+        if self.requests == only:
+            self._chosen = name
+        meets = self.requests == only or (self.for_good and name == self._chosen)
+        return (self.kinds[0], self.requests % 2 == 0) if meets else ("", True)
 
     def note(self, kind: str) -> None:
         """Counts a fault that was made."""

@@ -227,7 +227,7 @@ class Ledger:
         for key, record in self._read_many(asset, changed):
             known.pop(key, None)
             if record is not None:
-                known[key] = Seen(entries[key].bytes, entries[key].version, record)
+                known[key] = Seen.at(entries[key], record)
         for key in gone:
             del known[key]
         self._save(asset, len(changed) + len(gone))
@@ -264,8 +264,7 @@ class Ledger:
         """
         if entry is not None:
             with self._looking:
-                seen = Seen(entry.bytes, entry.version, record)
-                self._known(record.asset)[record.partition or UNPARTITIONED] = seen
+                self._known(record.asset)[record.partition or UNPARTITIONED] = Seen.at(entry, record)
 
     def adopt(self, asset: str, records: Mapping[str | None, Record], changed: int) -> None:
         """Notes all records of an asset with one listing.

@@ -11,8 +11,10 @@ import msgspec
 from resources.hashing import content_digest
 from resources.ledger.packed_digests import PackedDigests, pack
 from resources.ledger.records import FOLDER, DamageError, FileRecord, Record
+from resources.storage.interface import Entry, UnsettledEntry
 
 SNAPSHOTS = f"{FOLDER}/.snapshots"
+_NO_SIZE = -1
 
 
 class Seen(msgspec.Struct, gc=False):
@@ -21,6 +23,11 @@ class Seen(msgspec.Struct, gc=False):
     bytes: int
     version: str
     record: Record
+
+    @classmethod
+    def at(cls, entry: Entry, record: Record) -> "Seen":
+        """Returns a record with the entry of its file; without a size, to be read again, if it may change unseen."""
+        return cls(_NO_SIZE if isinstance(entry, UnsettledEntry) else entry.bytes, entry.version, record)
 
 
 class _Common(msgspec.Struct, array_like=True, gc=False):

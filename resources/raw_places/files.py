@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +11,13 @@ from pathlib import Path
 
 from resources.errors import StorageError, is_of_the_file
 from resources.hashing import content_digest
+from resources.storage.file_times import settled
 
 LEADS_OUTSIDE = "is a link that leads outside the folder; `follow_links: true` reads it"
+
+
+_ONCE = "?"
+"""What follows it in a token is in no other."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +45,19 @@ def printable(path: str) -> str:
 def stamp(info: os.stat_result, members: Sequence[os.stat_result] = ()) -> str:
     """Returns a token that changes when a file, or one of those that it lists, is rewritten, touched or replaced.
 
-    If a file is replaced by one with equal size and time (`cp -p`, `mv`), the inode or change time differs.
+    If a file is replaced by one with equal size and time (`cp -p`, `mv`), the inode or change time differs. While a
+    file may be written again without new times, no two tokens of it are equal, so that it is read each time.
     """
     identity = content_digest(*(f"{one.st_ctime_ns} {one.st_ino}".encode() for one in (info, *members)))
     times = [f"{one.st_size} {one.st_mtime_ns}".encode() for one in members]
     listed = f"-{content_digest(*times)[:16]}" if times else ""
-    return f"{info.st_mtime_ns}{listed}/{identity[:16]}"
+    once = "" if all(map(settled, (info, *members))) else f"{_ONCE}{secrets.token_hex(8)}"
+    return f"{info.st_mtime_ns}{listed}/{identity[:16]}{once}"
+
+
+def is_other(token: str, before: str) -> bool:
+    """Returns whether two tokens of a file show that it changed between them."""
+    return token.partition(_ONCE)[0] != before.partition(_ONCE)[0]
 
 
 def walk(
@@ -101,9 +114,20 @@ def _found(top: Path, item: "os.DirEntry[str]", source: str, path: str, follow_l
         raise _machine_fault(source, path, error) from None
     if not stat.S_ISREG(info.st_mode):
         return FoundFile(path, info.st_size, stamp(info), "not a regular file (a pipe, socket or device)")
-    if not os.access(item.path, os.R_OK):
+    if not os.access(item.path, os.R_OK) and not _opens(item.path, source, path):
         return FoundFile(path, info.st_size, "unreadable", "cannot be read: permission denied")
     return FoundFile(path, info.st_size, stamp(info), None)
+
+
+def _opens(place: str, source: str, path: str) -> bool:
+    """Returns whether a file may be read, where `os.access` says no, and not why: the machine may have failed."""
+    try:
+        os.close(os.open(place, os.O_RDONLY | os.O_CLOEXEC))
+    except PermissionError:
+        return False
+    except OSError as error:
+        raise _machine_fault(source, path, error) from None
+    return True
 
 
 def _machine_fault(source: str, path: str, error: OSError) -> StorageError:

@@ -1,15 +1,18 @@
 """A folder of this machine, or one mounted there."""
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from resources.errors import ConfigError, StorageError, file_fault
-from resources.raw_places.files import FoundFile, stamp, walk
+from resources.errors import ConfigError, StorageError, file_fault, is_of_the_machine
+from resources.raw_places.files import FoundFile, printable, stamp, walk
 from resources.raw_places.interface import LEAVES, NO_FILE, NO_PATH, SourceFolder
 from resources.system_errors import open_placed
+
+_OF_THE_PATH = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EINVAL}
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,9 @@ class LocalFolder:
             path = Path(self.location, file.path).parent.joinpath(name).resolve()
             inside = path.is_relative_to(Path(self.location).resolve())
             is_file = inside and path.is_file()
-        except (OSError, RuntimeError, ValueError):
+        except (OSError, RuntimeError, ValueError) as error:
+            if isinstance(error, OSError) and is_of_the_machine(error) and error.errno not in _OF_THE_PATH:
+                raise StorageError(f"{printable(name)}: cannot be looked at now: {error.strerror}") from None
             return FoundFile(name, 0, "0", NO_PATH)
         if not is_file:
             return FoundFile(name, 0, "0", NO_FILE if inside else LEAVES)

@@ -6,11 +6,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from resources.errors import BadFileError
+from resources.errors import BadFileError, file_fault, is_of_the_file
 from resources.hashing import content_digest
 from resources.outside.stream import OutsideStream
 from resources.raw_places import LocalFolder, RawPlace
-from resources.raw_places.files import FoundFile, glob_pattern, printable
+from resources.raw_places.files import FoundFile, glob_pattern, is_other, printable
 from resources.raw_places.interface import NO_FILE
 
 
@@ -105,12 +105,18 @@ class Shard:
     def changed(self) -> bool:
         """Returns whether the file, or a file that it names, changed since it was listed.
 
-        False for files that are always opened in the version that was listed.
+        False for files that are always opened in the version that was listed. `StorageError` if the machine cannot look
+        at it now.
         """
         try:
-            return self.stamped() != (self.bytes, self.modified)
-        except (BadFileError, OSError):
+            size, modified = self.stamped()
+            return size != self.bytes or is_other(modified, self.modified)
+        except BadFileError:
             return True
+        except OSError as error:
+            if is_of_the_file(error):
+                return True
+            raise file_fault(self.label, error) from None
 
     def stamped(self) -> tuple[int, str]:
         """Returns size and modification token as they are now, together with those of the files that it lists."""

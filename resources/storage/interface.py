@@ -20,6 +20,12 @@ class Entry(NamedTuple):
     version: str
 
 
+class UnsettledEntry(Entry):
+    """The entry of a file that may be rewritten, in the next seconds, and keep its token."""
+
+    __slots__ = ()
+
+
 class Unpublished(Protocol):
     """Files that are being written, and that nobody else can see yet."""
 

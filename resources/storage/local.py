@@ -3,8 +3,8 @@
 Files are written under `.tmp/`, synced, and renamed into place when all files of their partition are complete.
 """
 
+import errno
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,14 +15,17 @@ from typing_extensions import override
 
 from resources.errors import ConfigError, StorageError
 from resources.storage import local_locks
+from resources.storage.file_times import settled
 from resources.storage.holders import Process
-from resources.storage.interface import Entry, Storage, Unpublished
+from resources.storage.interface import Entry, Storage, Unpublished, UnsettledEntry
 from resources.storage.leases import Held, Lease
 from resources.storage.local_writers import alive, new_name
 from resources.stored_digest import WrittenFile
 from resources.system_errors import at, new_placed, open_placed, placed
+from resources.tidying import remove_folder
 
 TEMPORARY = ".tmp"
+_NO_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class LocalStorage(Storage):
                 continue
             except OSError as error:
                 raise placed(error, "looking at", item.path) from None
-            yield Entry(path, info.st_size, str(info.st_mtime_ns))
+            yield _entry(path, info)
 
     @override
     def folders(self, prefix: str) -> Iterator[str]:
@@ -131,7 +134,7 @@ class LocalStorage(Storage):
             return None
         except OSError as error:
             raise placed(error, "looking at", self._place(path)) from None
-        return Entry(path, info.st_size, str(info.st_mtime_ns))
+        return _entry(path, info)
 
     @override
     def delete(self, path: str) -> None:
@@ -160,7 +163,7 @@ class LocalStorage(Storage):
         except FileNotFoundError:
             return False
         finally:
-            shutil.rmtree(aside, ignore_errors=True)
+            remove_folder(aside)
         return found == version
 
     @override
@@ -178,9 +181,11 @@ class LocalStorage(Storage):
         return LocalUnpublished(self)
 
     def _prepare(self) -> None:
-        """Makes the folder of the store; `StorageError` if that cannot be done."""
+        """Makes the folder of the store; `StorageError` if that cannot be done, or if it cannot be synced."""
         try:
             self.make_folder(self.root)
+            if self.sync:
+                _sync_folder(self.root)
         except OSError as error:
             raise local_locks.not_writable(self.root, error) from None
 
@@ -221,7 +226,7 @@ class LocalStorage(Storage):
     def remove_abandoned(self) -> int:
         left = self.abandoned()
         for path in left:
-            shutil.rmtree(self.resolve(path), ignore_errors=True)
+            remove_folder(self.resolve(path))
         return len(left)
 
 
@@ -242,8 +247,7 @@ class _Created(NamedTuple):
         self.handle.flush()
         digest = self.raw.stored_digest(self.raw.descriptor)
         if sync:
-            with at("syncing", self.target):
-                os.fsync(self.raw.descriptor)
+            _sync(self.raw.descriptor, "syncing", self.target)
         self.handle.close()
         return digest
 
@@ -273,7 +277,14 @@ class LocalUnpublished(Unpublished):
 
     @override
     def replaced(self, path: str) -> bool:
-        return os.path.lexists(self._storage.resolve(path))
+        place = self._storage.resolve(path)
+        try:
+            place.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise placed(error, "looking at", place) from None
+        return True
 
     @override
     def digest(self, path: str) -> str:
@@ -316,7 +327,11 @@ class LocalUnpublished(Unpublished):
                 handle.close()
         self._files.clear()
         self._scratch.clear()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
+
+
+def _entry(path: str, info: os.stat_result) -> Entry:
+    return (Entry if settled(info) else UnsettledEntry)(path, info.st_size, str(info.st_mtime_ns))
 
 
 def _read_part(place: str, offset: int, size: int) -> bytes:
@@ -350,12 +365,24 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def _sync_folder(folder: Path) -> None:
-    with at("syncing the folder", folder):
+    with at("opening the folder", folder):
         descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    try:
+        _sync(descriptor, "syncing the folder", folder)
+    finally:
+        os.close(descriptor)
+
+
+def _sync(descriptor: int, doing: str, place: Path) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise placed(error, doing, place) from None
+        raise StorageError(
+            f"{place}: this file system does not sync ({error.strerror}), so a power cut may cost what was committed; "
+            "put storage.root on one that does, or set storage.sync: false"
+        ) from None
 
 
 def open_local(root: str, folder: Path, section: Mapping[str, Any]) -> LocalStorage:

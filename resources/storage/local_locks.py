@@ -93,14 +93,15 @@ def _held(root: Path, *, alone: bool) -> Iterator[bool]:
         hold.times -= 1
         if not hold.times:
             del _HELD[root]
-            hold.locks.close()
+            with suppress(OSError):  # The locks end even if closing a file fails.
+                hold.locks.close()
 
 
 def _lock_folder(root: Path, locks: ExitStack, *, alone: bool) -> None:
     """Locks the folder itself; does nothing where the file system has no such lock (NFS)."""
     with at("opening the folder", root):
         descriptor = os.open(root, os.O_RDONLY)
-    locks.callback(os.close, descriptor)
+    locks.callback(_unlock, descriptor)
     try:
         fcntl.flock(descriptor, _how(alone))
     except BlockingIOError:
@@ -122,7 +123,7 @@ def _lock_file(root: Path, locks: ExitStack, *, alone: bool) -> None:
             raise _held_by(root) from None
         except OSError as error:
             raise _without_locks(root, error) from None
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError), at("looking at", root / LOCK):
             if os.path.samestat(os.fstat(file.fileno()), (root / LOCK).stat()):
                 break
     if alone:
@@ -181,7 +182,7 @@ def _registered(root: Path, builder: Process) -> Iterator[None]:
     finally:
         with kept_if_not_removed(path, "it says that this process builds; the next builder removes it"):
             path.unlink(missing_ok=True)
-        os.close(descriptor)
+        _unlock(descriptor)
 
 
 def others(root: Path, mine: str) -> list[Process]:
@@ -223,19 +224,19 @@ def take_lease(root: Path, name: str, mine: str) -> Lease | Held:
     lease would take ten times as long because of the disk's journal.
     """
     place = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest()) >> 2
+    path, lock = f"{root}/{LEASES}", struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0)
     while True:
-        descriptor = os.open(f"{root}/{LEASES}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0))
-        except (BlockingIOError, PermissionError):
-            os.close(descriptor)
-            return Held(" or ".join(builder.words.rstrip(",") for builder in others(root, mine)) or "another process")
-        except OSError as error:
-            os.close(descriptor)
-            raise placed(error, "locking", f"{root}/{LEASES}") from None
-        if os.fstat(descriptor).st_nlink:
-            return LocalLease(root, name, descriptor)
-        os.close(descriptor)  # The file was removed, so other processes lock another one.
+        with at("locking", path), ExitStack() as opened:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            opened.callback(_unlock, descriptor)
+            try:
+                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
+            except (BlockingIOError, PermissionError):
+                holders = [builder.words.rstrip(",") for builder in others(root, mine)]
+                return Held(" or ".join(holders) or "another process")
+            if os.fstat(descriptor).st_nlink:  # Else the file was removed, so other processes lock another one.
+                opened.pop_all()
+                return LocalLease(root, name, descriptor)
 
 
 class LocalLease(Lease):
@@ -253,4 +254,10 @@ class LocalLease(Lease):
 
     @override
     def release(self) -> None:
-        os.close(self._descriptor)
+        _unlock(self._descriptor)
+
+
+def _unlock(descriptor: int) -> None:
+    """Closes a file, which ends its lock even if closing fails."""
+    with suppress(OSError):
+        os.close(descriptor)

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -77,13 +79,61 @@ def many_sources(folder: Path) -> list[dict[str, Any]]:
     return [{"name": f"s{number}", "location": "raw", "glob": f"{number}.jsonl"} for number in range(300)]
 
 
-CORPORA = [sample, shared_data, long_texts, one_text, many_sources]
+def tiny_texts(folder: Path) -> list[dict[str, Any]]:
+    """A million texts of a few words in one file."""
+    return written(folder, 1, short_texts(1_000_000))
+
+
+def tiny_files(folder: Path) -> list[dict[str, Any]]:
+    """Ten thousand files of one row."""
+    return written(folder, 10_000, short_texts(10_000))
+
+
+def short_texts(count: int) -> Iterable[str]:
+    """Different texts of five to ten words."""
+    chance = random.Random(0)
+    words = ["".join(chance.choices("etaoinshrdlu", k=chance.randint(3, 9))) for _ in range(5000)]
+    return (" ".join(chance.choices(words, k=chance.randint(5, 10))) for _ in range(count))
+
+
+def one_cell(folder: Path) -> list[dict[str, Any]]:
+    """A parquet file with a cell of 200 MB between small ones."""
+    texts = [
+        *(prose(2000, seed) for seed in range(25)),
+        prose(200_000_000, 1),
+        *(prose(2000, n) for n in range(25, 50)),
+    ]
+    (folder / "raw").mkdir()
+    pq.write_table(pa.table({"id": [str(row) for row in range(len(texts))], "text": texts}), folder / "raw/a.parquet")
+    return [{"name": "texts", "location": "raw"}]
+
+
+def many_datasets(folder: Path) -> list[dict[str, Any]]:
+    """A small corpus, of which two hundred datasets are made."""
+    return written(folder, 4, (prose(2000, seed) for seed in range(300)))
+
+
+def sources_of_one_file(folder: Path) -> list[dict[str, Any]]:
+    """Three thousand sources."""
+    written(folder, 3000, short_texts(3000))
+    return [{"name": f"s{number}", "location": "raw", "glob": f"{number}.jsonl"} for number in range(3000)]
+
+
+CORPORA = [
+    *(sample, shared_data, long_texts, one_text, many_sources),
+    *(
+        pytest.param(corpus, marks=pytest.mark.minutes)
+        for corpus in (tiny_texts, tiny_files, one_cell, many_datasets, sources_of_one_file)
+    ),
+]
+DATASETS: list[dict[str, Any]] = [{"name": "train", "shuffle": True}, {"name": "megatron", "format": "megatron"}]
+SMALL_DATASETS = [{"name": f"set{number}", "shuffle": True, "sequence_length": 64 + number} for number in range(200)]
 
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_all_processes_of_a_build_keep_within_engine_memory(corpus: Any, tmp_path: Path) -> None:
     tokenizer: dict[str, Any] = {"kind": "train", "vocabulary": 1000, "sample": "1 MiB"}
-    if corpus is one_text:  # A smaller sample may lack the long text; then there is an id for each byte.
+    if corpus in (one_text, one_cell):  # A smaller sample may lack the long text; then there is an id for each byte.
         tokenizer["sample"] = "1 GiB"
     config = {
         "sources": [source | {"on_bad_file": "skip"} for source in corpus(tmp_path)],
@@ -95,10 +145,11 @@ def test_all_processes_of_a_build_keep_within_engine_memory(corpus: Any, tmp_pat
         "dedup": {"max_loss": 1},
         "mix": {"chunks": 4},
         "tokenizer": tokenizer,
-        "datasets": [{"name": "train", "shuffle": True}, {"name": "megatron", "format": "megatron"}],
+        "datasets": SMALL_DATASETS if corpus is many_datasets else DATASETS,
     }
     (tmp_path / "corpus.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     command = [sys.executable, "-c", BUILD, "build", "--config", str(tmp_path / "corpus.yaml"), "--no-checks"]
     environment = {"DAGSTER_HOME": str(tmp_path / "home")}
     taken = process_tree.run(command, folder=TOP, environment=environment)
+    print(f"{corpus.__name__}: {taken.peak_bytes / MEMORY:.2f} of engine.memory, {taken.wall_seconds} s")
     assert taken.peak_bytes < 1.1 * MEMORY

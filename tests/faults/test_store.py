@@ -1,6 +1,7 @@
 """One builder at a time, renames, faults of the machine, damaged files and records."""
 
 import errno
+import os
 import random
 import re
 import resource
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -23,6 +25,8 @@ from resources.formats.segments import SegmentWriter, segment_lines
 from resources.ledger.ledger import Record, encode_record, record_path
 from resources.raw_places import local
 from resources.stage.partition import Partition
+from resources.storage.holders import this_process
+from resources.storage.leases import Held
 from resources.storage.local import LocalStorage
 from tests.build.small import Work, drive, opened
 
@@ -62,6 +66,27 @@ def test_a_killed_builder_leaves_no_lock(work: Work) -> None:
         process.kill()
     with LocalStorage(root).exclusive(), LocalStorage(root).exclusive():
         assert not drive(opened(work.folder)).failed
+
+
+def test_a_lease_whose_file_cannot_be_looked_at_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, mine = LocalStorage(tmp_path), this_process()
+    with monkeypatch.context() as fault:
+        fault.setattr(os, "fstat", Mock(side_effect=OSError(errno.EIO, "Input/output error")))
+        with pytest.raises(OSError, match="Input/output error while locking"):
+            store.lease("a", mine)
+    lease = store.lease("a", mine)
+    assert not isinstance(lease, Held)
+    lease.release()
+
+
+def test_a_file_that_cannot_be_looked_at_counts_as_neither_there_nor_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpublished = LocalStorage(tmp_path).begin()
+    assert not unpublished.replaced("a")
+    monkeypatch.setattr(Path, "lstat", Mock(side_effect=OSError(errno.EIO, "Input/output error")))
+    with pytest.raises(OSError, match="Input/output error while looking at"):
+        unpublished.replaced("a")
 
 
 def test_a_raw_file_renamed_to_another_format_is_read_anew(work: Work) -> None:

@@ -1,6 +1,7 @@
 """Commit records: written whole, read once, and worth nothing when damaged."""
 
 import errno
+import os
 import re
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +22,7 @@ from resources.ledger.ledger import (
     record_path,
 )
 from resources.ledger.snapshots import Seen, decode_snapshot, encode_snapshot
+from resources.storage import local
 from resources.storage.local import LocalStorage
 
 
@@ -98,6 +100,17 @@ def test_changes_and_removals_are_seen_by_a_ledger_that_looked_before(ledger: Le
     assert found["p3"].digest == "changed"
     assert "p4" not in found
     assert "p30" in found
+
+
+def test_a_record_that_is_rewritten_without_another_time_is_read_again(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "settled", lambda _: False)
+    for digest in ("d", "e"):
+        ledger.write(record("one", digest))
+        os.utime(ledger.storage.fetch(record_path("a", "one")), (5, 5))
+        assert ledger.records("a") == {"one": record("one", digest)}
+        assert Ledger(ledger.storage).records("a") == {"one": record("one", digest)}
 
 
 def test_a_second_look_reads_one_snapshot_and_no_record(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

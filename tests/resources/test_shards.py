@@ -5,12 +5,14 @@ import os
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources.errors import BadFileError, ConfigError, StorageError
+from resources.raw_places import LocalFolder
 from resources.raw_places.files import glob_pattern, may_hold
 from resources.shards.listing import (
     MAX_NAME,
@@ -228,6 +230,40 @@ def test_a_file_put_in_the_place_of_another_is_seen(tmp_path: Path) -> None:
     assert file.stat().st_mtime_ns == int(before.modified.partition("/")[0])
     assert not after.is_as(before.seen())
     assert before.changed()
+
+
+def test_a_file_that_the_machine_cannot_look_at_has_not_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "a.jsonl")
+    shard = listed(tmp_path).shards[0]
+    for number, changed in ((errno.ENOENT, True), (errno.EIO, None)):
+        monkeypatch.setattr(LocalFolder, "stamped", Mock(side_effect=OSError(number, os.strerror(number), "a")))
+        if changed:
+            assert shard.changed()
+        else:
+            with pytest.raises(StorageError, match=r"a.jsonl: cannot be read now: Input/output error"):
+                shard.changed()
+
+
+def test_a_file_that_the_machine_cannot_look_at_is_not_one_without_rights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "a.jsonl")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert listed(tmp_path).shards[0].problem is None
+    opens = os.open
+    for error, said in (
+        (errno.EACCES, "permission denied"),
+        (errno.EIO, "cannot be looked at now: Input/output error"),
+    ):
+        monkeypatch.setattr(os, "open", Mock(side_effect=OSError(error, os.strerror(error))))
+        try:
+            found = listed(tmp_path).shards[0].problem
+        except StorageError as fault:
+            found = str(fault)
+        monkeypatch.setattr(os, "open", opens)
+        assert found and said in found
 
 
 def test_a_touched_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
