@@ -59,6 +59,9 @@ _MOVED_PER_TEXT = {
 """Bytes read and written per byte of text, which is stored in that share of its size."""
 
 _ID_BYTES = 36
+_MEMBER_BYTES = 43 + 15 + 8 + 12
+"""Per document: members, of which there are three for ten documents, and their ids; pairs; hashes of ids."""
+
 _MOVED_PER_DOCUMENT = {
     "minhashes": 640,
     "band_keys": 512 + 160 + 2 * 36,
@@ -66,7 +69,10 @@ _MOVED_PER_DOCUMENT = {
     "duplicate_pairs": 160 + 48,
     "candidate_pairs": 48 + 128 + 115,
     "verified_pairs": 115 + 128 + 5,
-    "components": 128 + 6 + 52 + _ID_BYTES + 1 + 4,
+    "cluster_roots": 6 + 4,
+    "cluster_members": 4 + 6 + 128 + 52 + _ID_BYTES + _MEMBER_BYTES,
+    "guarded_clusters": _MEMBER_BYTES + 6,
+    "components": 6 + 15 + 1 + 7,
 }
 """Bytes of keys, sketches, digests, pairs, ids and tables of texts that are read and written per document."""
 

@@ -303,11 +303,15 @@ def _pretend(job: Job, segments: Sequence[str], task: Task) -> Mapping[str, str]
     return read
 
 
+_OF_RANGES = ("duplicate_pairs", "candidate_pairs", "cluster_roots", "cluster_members")
+"""Stages of other partitions that have a segment for each range."""
+
+
 def segments_of(settings: Settings, graph: Graph) -> dict[str, list[str]]:
     """The segments that partitions of each stage have."""
     found = {}
     for stage in graph:
         keys = [*settings.bands(), *settings.ranges()] if stage.name == "band_keys" else settings.chunks()
         whole = [*keys, TEXTS, NAMES, FLAGS, SIGNATURES, SKETCH] if stage.partitioning is Partitioning.SHARD else []
-        found[stage.name] = settings.ranges() if stage.name in ("duplicate_pairs", "candidate_pairs") else whole
+        found[stage.name] = settings.ranges() if stage.name in _OF_RANGES else whole
     return found

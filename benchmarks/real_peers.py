@@ -27,7 +27,7 @@ STEPS = {
     "taggers and filter": ("quality_attributes", "filtered_documents"),
     "near-duplicates": (
         *("minhashes", "band_keys", "exact_duplicates", "duplicate_pairs", "candidate_pairs", "verified_pairs"),
-        *("components", "duplicates"),
+        *("cluster_roots", "cluster_members", "guarded_clusters", "components", "duplicates"),
     ),
 }
 """Our stages that do what a step of another tool does."""

@@ -23,6 +23,7 @@ CLOSE_SHARE, LOOSE_SHARE, EXACT_SHARE = 0.3, 0.1, 0.25
 _CLOSE_KEEP, _LOOSE_KEEP = (0.93, 1.0), (0.72, 0.8)
 _TAIL, _LARGEST = 1.5, 10_000
 _BLOCK = 512
+_CLUSTERS_AT_ONCE = 1 << 18
 _SEED = 1
 _GOLDEN = 0x9E3779B97F4A7C15
 _MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
@@ -88,6 +89,36 @@ class Related:
         keys[:, ~takes_part] = NO_KEY
         return keys, sketches
 
+    def sketches(self, documents: Numbers) -> NDArray[np.uint8]:
+        """Sketches (n, bits / 8) of consecutive documents, as `products` gives them for members of clusters."""
+        chance = np.random.default_rng(keyed_hash("sketches", _SEED, int(documents[0])))
+        sketches = chance.integers(0, 256, (len(documents), BITS // 8), dtype=np.uint8)
+        for rows, _, sketched in self._members_products(documents):
+            sketches[rows] = sketched
+        return sketches
+
+    def edges(self) -> Iterator[tuple[Numbers, NDArray[np.bool_]]]:
+        """Yields blocks of pairs (n, 2) that join the close clusters, and which of them are of equal texts.
+
+        Of equal texts, the first with each later one. Of different ones, each with the first of its cluster, but for
+        one in twenty, and with the two before it.
+        """
+        after = int(np.searchsorted(self._starts, self._close))
+        back = np.uint64(pow(self._stride, -1, self.total))
+        for first in range(0, after, _CLUSTERS_AT_ONCE):
+            last = min(first + _CLUSTERS_AT_ONCE, after)
+            places = np.arange(self._starts[first], self._starts[last], dtype=np.uint64)
+            documents = places * back % np.uint64(self.total)
+            clusters = np.searchsorted(self._starts, places.astype(np.int64), side="right") - 1
+            order = np.lexsort((documents, clusters))
+            documents, clusters = documents[order], clusters[order]
+            exact = self._kept(documents, clusters) == 1
+            copies = _with_first(documents[exact], clusters[exact])
+            own = np.isin(documents, copies[:, 1], invert=True)
+            yield copies, np.ones(len(copies), dtype=np.bool_)
+            similar = _joined(documents[own], clusters[own])
+            yield similar, np.zeros(len(similar), dtype=np.bool_)
+
     def _members_products(
         self, documents: Numbers
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]]:
@@ -124,6 +155,28 @@ class Related:
     def _places(self, documents: Numbers) -> NDArray[np.int64]:
         """A permutation of all documents, with the members of a cluster far from each other."""
         return ((documents * np.uint64(self._stride)) % np.uint64(self.total)).astype(np.int64)
+
+
+def _with_first(documents: Numbers, clusters: NDArray[np.int64]) -> Numbers:
+    """The first document of each cluster with each later one (n, 2); the documents of a cluster lie together."""
+    starts = np.flatnonzero(np.diff(clusters, prepend=-1))
+    firsts = np.repeat(documents[starts], np.diff(starts, append=len(documents)))
+    pairs = np.stack([firsts, documents], axis=1)
+    others: Numbers = pairs[pairs[:, 0] != pairs[:, 1]]
+    return others
+
+
+def _joined(documents: Numbers, clusters: NDArray[np.int64]) -> Numbers:
+    """Pairs (n, 2) with the first document of each cluster, and with the two before; each once."""
+    stars = _with_first(documents, clusters)
+    found = [stars[stars[:, 1] % np.uint64(20) != 0]]
+    for away in (1, 2):
+        pairs = np.stack([documents[:-away], documents[away:]], axis=1)
+        found.append(pairs[clusters[:-away] == clusters[away:]])
+    pairs = np.concatenate(found)
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    new: NDArray[np.bool_] = np.concatenate([[True], (pairs[1:] != pairs[:-1]).any(axis=1)])
+    return pairs[new[: len(pairs)]]
 
 
 def _sizes(chance: np.random.Generator, members: int) -> NDArray[np.int64]:

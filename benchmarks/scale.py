@@ -3,7 +3,8 @@
 Band keys, sketches and digests of documents without text (`benchmarks.related`) are stored shard by shard, as the
 assets store them, in a temporary folder (`TMPDIR` says where). Then every global stage runs, its partitions by one
 worker and by two: wall and CPU seconds, peak resident memory, and the most bytes that lay on disk. The clusters found
-are compared with the known ones. `--publish` adds the figures to `docs/scale.md`.
+are compared with the known ones. `--publish` adds the figures to `docs/scale.md`. `--pairs` runs the stages after pairs
+alone, over pairs that are made up, and leaves the figures of the others.
 """
 
 import argparse
@@ -22,7 +23,7 @@ import numpy as np
 from benchmarks import scale_page
 from benchmarks.related import BITS
 from benchmarks.scale_run import Run, Scratch
-from benchmarks.scale_stages import IN_PARTS, MEASURED, SPENT, STAGES, checked
+from benchmarks.scale_stages import FROM_PAIRS, IN_PARTS, MEASURED, SPENT, STAGES, checked
 from corpus_assets.config.selection.dedup import DEFAULT_RANGES
 from corpus_assets.dedup.clusters.union_find import UnionFind
 from corpus_assets.dedup.signatures.sketches import WORD_BITS
@@ -43,7 +44,7 @@ def run_stage(name: str, run: Run) -> dict[str, Any]:
     if name in MEASURED:
         _load_kernels()
     before, wall, cpu = run.disk(), time.perf_counter(), _cpu_seconds()
-    costs: dict[str, Any] = dict(STAGES[name](run))
+    costs: dict[str, Any] = dict({**STAGES, **FROM_PAIRS}[name](run))
     costs["wall_s"] = round(time.perf_counter() - wall, 2)
     costs["cpu_s"] = round(_cpu_seconds() - cpu, 2)
     costs.setdefault("peak_rss_mb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
@@ -75,11 +76,12 @@ def _load_kernels() -> None:
     assert sum(map(len, found)) == 1
 
 
-def measure(documents: int, memory: int, ranges: int) -> dict[str, Any]:
+def measure(documents: int, memory: int, ranges: int, *, from_pairs: bool = False) -> dict[str, Any]:
     """Costs by stage with one worker, seconds with more, and how good the clusters are; raises if they are not good."""
+    stages = FROM_PAIRS if from_pairs else STAGES
     costs: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in STAGES:
+        for name in stages:
             for workers in WORKERS if name in IN_PARTS else (MOST_WORKERS,):
                 options = ["--documents", str(documents), "--memory", str(memory), "--ranges", str(ranges)]
                 found = in_process(["--stage", name, "--folder", folder, "--workers", str(workers), *options])
@@ -98,7 +100,7 @@ def measure(documents: int, memory: int, ranges: int) -> dict[str, Any]:
         "memory_mb": memory // 1_000_000,
         "duplicates_found": round(recall, 5),
         "duplicates_wrong": round(wrong, 7),
-        "stages": {name: costs[name] for name in MEASURED},
+        "stages": {name: costs[name] for name in MEASURED if name in costs},
         "generation": {name: costs[name] for name in costs if name not in MEASURED},
     }
 
@@ -114,6 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=float, help=f"how many (default {DOCUMENTS:,})")
     parser.add_argument("--memory", type=_bytes, default=MEMORY, help="working set, such as 4GiB (the default)")
+    parser.add_argument("--pairs", action="store_true", help="only the stages after pairs, which are made up")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_DOCUMENTS:,} documents")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--publish", action="store_true", help="add the figures to docs/scale.md")
@@ -127,7 +130,7 @@ def main() -> None:
         run = Run(given.folder, documents, given.memory, workers=given.workers, ranges=given.ranges)
         print(json.dumps(run_stage(given.stage, run)))
         return
-    figures = measure(documents, given.memory, given.ranges)
+    figures = measure(documents, given.memory, given.ranges, from_pairs=given.pairs)
     if given.publish:
         scale_page.publish(figures)
     print(json.dumps(figures) if given.json else scale_page.stage_table(figures))

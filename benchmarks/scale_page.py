@@ -12,15 +12,23 @@ TARGET = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
 FIGURES = Path(__file__).with_name("scale.json")
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->"
 LARGER = (931_361_530, 10_000_000_000)
-ALONE = ("components", "holdout_hashes")
+ORDER = (
+    "exact_duplicates",
+    "duplicate_pairs",
+    "candidate_pairs",
+    "verified_pairs",
+    "cluster_roots",
+    "cluster_members",
+    "guarded_clusters",
+    "components",
+    "duplicates",
+    "holdout_hashes",
+)
+ALONE = ("cluster_roots", "components", "holdout_hashes")
 _MILLION = 1_000_000
 _SIGNATURE_BYTES = 512
 # Per document, while candidates are looked for: 20 band keys of 8 bytes and 128 bytes of sketch, whatever the numbers.
 _FIXED_BYTES = 288
-# What components holds per cluster: its root, the document kept, its size and position, some of it twice.
-_CLUSTER_BYTES = 64
-# And per document two bitmaps with their counts.
-_BITMAP_BYTES = 0.5
 
 Figures = Mapping[str, Any]
 
@@ -28,10 +36,19 @@ Figures = Mapping[str, Any]
 def publish(figures: Figures) -> None:
     """Put the figures of one run in the place of older ones for as many documents, and write the page's tables."""
     runs = {run["documents"]: run for run in json.loads(FIGURES.read_text())} if FIGURES.exists() else {}
-    runs[figures["documents"]] = figures
+    older = runs.get(figures["documents"], {"stages": {}})
+    # A run of some stages says nothing of the others, nor of how many pairs they find.
+    of_run = {**older, **figures} if ORDER[0] in figures["stages"] else {**figures, **older}
+    runs[figures["documents"]] = {**of_run, "stages": _in_order(older["stages"], figures["stages"])}
     ordered = [runs[documents] for documents in sorted(runs)]
     FIGURES.write_text(json.dumps(ordered, indent=1) + "\n")
     write_tables(ordered)
+
+
+def _in_order(older: Figures, newer: Figures) -> Figures:
+    """The costs of a run's stages, newer ones instead of older ones."""
+    both = {**older, **newer}
+    return {name: both[name] for name in ORDER if name in both}
 
 
 def write_tables(ordered: list[Figures]) -> None:
@@ -43,9 +60,9 @@ def write_tables(ordered: list[Figures]) -> None:
 
 
 def tables(runs: list[Figures]) -> str:
-    """Every run, what it is per million documents, the steps of components, and what follows from the largest runs."""
+    """Every run, what it is per million documents, and what follows from the largest runs."""
     parts = [f"### {run['documents']:,} documents\n\n{stage_table(run)}" for run in runs]
-    return "\n\n".join([*parts, f"### Per million documents\n\n{flatness(runs)}", steps(runs), larger(runs)])
+    return "\n\n".join([*parts, f"### Per million documents\n\n{flatness(runs)}", larger(runs)])
 
 
 def stage_table(run: Figures) -> str:
@@ -78,7 +95,7 @@ def _with_two(cost: Figures) -> str:
 def flatness(runs: list[Figures]) -> str:
     """CPU-seconds per stage and bytes per document, by size of the run."""
     head = ("per million documents", *(f"{run['documents']:,}" for run in runs))
-    names = list(runs[0]["stages"])
+    names = [name for name in runs[0]["stages"] if all(name in run["stages"] for run in runs)]
     stages = [(f"{name}, CPU-seconds", *(f"{_per_million(run, 'cpu_s', name):.2f}" for run in runs)) for name in names]
     totals = [
         (f"all stages, {unit}", *(f"{sum(_per_million(run, key, name) for name in names):.2f}" for run in runs))
@@ -88,30 +105,18 @@ def flatness(runs: list[Figures]) -> str:
     return table(head, [*stages, *totals, disk])
 
 
-def steps(runs: list[Figures]) -> str:
-    """Where the time of components goes, per million documents."""
-    head = ("per million documents, CPU-seconds", *(f"{run['documents']:,}" for run in runs))
-    rows = [
-        (name, *(f"{run['stages']['components']['steps'][name] * _MILLION / run['documents']:.3f}" for run in runs))
-        for name in runs[-1]["stages"]["components"]["steps"]
-    ]
-    return f"### Steps of components\n\n{table(head, rows)}"
-
-
 def larger(runs: list[Figures]) -> str:
     """Time, memory and disk for corpora larger than any measured, from the largest run."""
     head = ("documents", "CPU-hours", "of them in one process", "memory, GB", "disk, GB", "signatures, GB")
-    run = runs[-1]
-    removed = run["stages"]["duplicates"]["duplicates"]
-    clusters = (run["stages"]["components"]["members"] - removed) / run["documents"]
+    run = [one for one in runs if all(name in one["stages"] for name in ALONE)][-1]
     per_million = {name: _per_million(run, "cpu_s", name) for name in run["stages"]}
     rows = []
     for documents in LARGER:
         itemsize = 4 if documents < 1 << 32 else 8
         hours = sum(per_million.values()) * documents / _MILLION / 3600
         alone = sum(per_million[stage] for stage in ALONE) * documents / _MILLION / 3600
-        held = 2 * itemsize + _BITMAP_BYTES + _CLUSTER_BYTES * clusters
-        memory = run["memory_mb"] / 1000 + held * documents / 1e9
+        # What cluster_roots holds: two numbers per document.
+        memory = run["memory_mb"] / 1000 + 2 * itemsize * documents / 1e9
         disk = (_FIXED_BYTES + max(_disk(run) - _FIXED_BYTES, 0) * itemsize / 4) * documents / 1e9
         signatures = _SIGNATURE_BYTES * documents / 1e9
         cells = (hours, alone, memory, disk, signatures)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from benchmarks.related import BITS, Related
+from benchmarks.scale_store import Store
 from corpus_assets.dedup.documents.columns import Column
 from corpus_assets.dedup.documents.numbering import Numbering
 from corpus_assets.dedup.documents.ranges import DocumentRanges
@@ -24,7 +25,6 @@ from resources.formats.arrays import ArrayWriter
 from resources.spill import Buckets
 
 SHARD_ROWS = 100_000
-THRESHOLD = 0.8
 _SOURCES = 8
 
 Array = NDArray[Any]
@@ -68,6 +68,7 @@ class Run:
         self.numbering = Numbering.of(
             (f"source-{shard % _SOURCES}--{shard:06}", size) for shard, size in enumerate(sizes)
         )
+        self.store = Store(folder, self.numbering, ranges)
 
     def shards(self) -> Iterator[tuple[str, NDArray[np.uint64]]]:
         """Key and document numbers of each shard."""
@@ -149,11 +150,11 @@ class Run:
         """The sketches of all documents."""
         shards = self.numbering.shards
         empty = np.empty((0, BITS // 8), dtype=np.uint8)
-        return Column(self.numbering, lambda position: self.load(f"{shards[position]}.sketches"), empty)
+        return Column(self.numbering, lambda position: self.load(f"minhashes/{shards[position]}.sketch"), empty)
 
     def disk(self) -> int:
         """Bytes stored, without scratch files."""
-        return sum(path.stat().st_size for path in self.folder.iterdir())
+        return sum(path.stat().st_size for path in self.folder.rglob("*.npy"))
 
 
 def _measured(part: Callable[[Run, int], dict[str, int]], run: Run, number: int) -> tuple[dict[str, int], int, int]:

@@ -1,13 +1,15 @@
 """The stages of the scale benchmark: what the assets do over all documents, on the arrays of a `Run`."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from benchmarks.related import BANDS, BITS, PERMUTATIONS
-from benchmarks.scale_components import components, make_texts
-from benchmarks.scale_run import SHARD_ROWS, THRESHOLD, Array, Run
+from benchmarks.scale_clusters import clusters, make_edges, make_sketches, make_texts
+from benchmarks.scale_run import SHARD_ROWS, Array, Run
+from benchmarks.scale_store import OF_CLUSTERS, THRESHOLD
 from corpus_assets.dedup.documents.numbering import Edges, Span, pair_type
 from corpus_assets.dedup.documents.ranges import by_digest
 from corpus_assets.dedup.pairs.equal_keys import star_pairs
@@ -33,8 +35,9 @@ def _make_shard(run: Run, number: int) -> dict[str, int]:
     documents, everyone = np.arange(first, stop, dtype=np.uint64), np.ones(stop - first, dtype=np.bool_)
     keys, sketches = run.related.products(documents, everyone)
     table, starts = by_digest(run.related.digests(documents), everyone, run.ranges.count)
-    for name, array in {"bands": keys, "sketches": sketches, "digests": table, "digests.starts": starts}.items():
+    for name, array in {"bands": keys, "digests": table, "digests.starts": starts}.items():
         run.save(f"{shard}.{name}", np.asarray(array))
+    run.store.make_shard(shard, sketches)
     return {"documents": len(documents)}
 
 
@@ -140,7 +143,7 @@ def duplicates(run: Run) -> dict[str, int]:
     """Per shard a bitmap of what it loses."""
     removed = 0
     for shard in run.numbering.shards:
-        block = run.numbering.block(run.load("clusters"), shard)
+        block = run.numbering.block(run.load("components/clusters"), shard)
         lost = block[block[:, 0] != block[:, 1], 0].astype(np.int64) - run.numbering.first(shard)
         bitmap = np.zeros(SHARD_ROWS, dtype=np.bool_)
         bitmap[lost] = True
@@ -152,7 +155,7 @@ def duplicates(run: Run) -> dict[str, int]:
 def compare(run: Run) -> dict[str, int]:
     """Not a stage: how many duplicates were found for the right document."""
     right = wrong = 0
-    for block in run.blocks("clusters"):
+    for block in run.blocks("components/clusters"):
         member, kept = block[:, 0].astype(np.uint64), block[:, 1].astype(np.uint64)
         own = run.related.clusters(member)
         same = (own >= 0) & (own == run.related.clusters(kept))
@@ -161,6 +164,9 @@ def compare(run: Run) -> dict[str, int]:
     return {"known_duplicates": run.related.duplicates, "right": right, "wrong": wrong}
 
 
+IN_PARTS = ("exact_duplicates", "duplicate_pairs", "candidate_pairs", "verified_pairs", *OF_CLUSTERS[1:3])
+MEASURED = (*IN_PARTS[:4], *OF_CLUSTERS, "duplicates", "holdout_hashes")
+_CLUSTERS = {name: partial(clusters, name) for name in OF_CLUSTERS}
 STAGES: dict[str, Callable[[Run], dict[str, Any]]] = {
     "products": make_products,
     "holdout_hashes": holdout,
@@ -169,17 +175,29 @@ STAGES: dict[str, Callable[[Run], dict[str, Any]]] = {
     "candidate_pairs": candidates,
     "verified_pairs": verify,
     "texts": make_texts,
-    "components": components,
+    **_CLUSTERS,
     "duplicates": duplicates,
     "comparison": compare,
 }
-IN_PARTS = ("exact_duplicates", "duplicate_pairs", "candidate_pairs", "verified_pairs")
-MEASURED = (*IN_PARTS, "components", "duplicates", "holdout_hashes")
+"""All stages, with those that make what they read."""
+
+FROM_PAIRS: dict[str, Callable[[Run], dict[str, Any]]] = {
+    "sketches": make_sketches,
+    "edges": make_edges,
+    "texts": make_texts,
+    **_CLUSTERS,
+    "duplicates": duplicates,
+    "comparison": compare,
+}
+"""The stages from pairs on, with pairs that are made up."""
+
 SPENT = {
     "exact_duplicates": ["*.digests.npy", "*.digests.starts.npy"],
     "duplicate_pairs": ["*.bands.npy"],
     "candidate_pairs": ["band-*.npy"],
     "verified_pairs": ["candidates-*.npy"],
-    "components": ["*.sketches.npy", "*.texts.npy", "*.ids.npy", "*.short.npy"],
+    "texts": ["exact-*.npy", "verified-*.npy"],
+    "cluster_members": ["minhashes/*.npy", "normalized_documents/*.npy"],
+    "guarded_clusters": ["cluster_roots/*.npy"],
 }
 """Outputs that no later stage reads."""

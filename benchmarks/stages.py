@@ -47,7 +47,7 @@ CODEC_TURNS = 5
 MEGABYTES, QUICK_MEGABYTES = (32, 2048), (4, 24)
 """Of the small corpora and of the large one, in which a stage of the whole corpus takes long enough to be measured."""
 
-LOADED_LATE = {"components": ("networkit",)}
+LOADED_LATE = {"guarded_clusters": ("networkit",)}
 """Libraries that a stage loads for what only larger corpora have: here a cluster that is suspiciously large."""
 _GZIP = 31
 SHORT_S, TURNS = 3.0, 3

@@ -14,12 +14,12 @@ def test_larger_corpora_take_what_the_largest_run_took_per_document() -> None:
     costs = {"cpu_s": 3.6, "disk_mb": 300}
     stages = {
         "duplicate_pairs": costs,
-        "components": {**costs, "members": 300_000},
-        "duplicates": {**costs, "duplicates": 200_000},
+        "cluster_roots": costs,
+        "components": costs,
         "holdout_hashes": costs,
     }
     largest = {"documents": 1_000_000, "memory_mb": 1_000, "stages": stages}
     page = larger([{"documents": 1, "stages": {}}, largest])
     assert "From the run over 1,000,000 documents." in page
-    # Four stages of ten hours. Per document 16.5 bytes and a tenth of a cluster of 64; on disk 288 and twice 12.
-    assert page.splitlines()[-1] == "| 10,000,000,000 | 40.0 | 20.0 | 230.0 | 3,120.0 | 5,120.0 |"
+    # Four stages of ten hours. Per document 16 bytes; on disk 288 and twice 12.
+    assert page.splitlines()[-1] == "| 10,000,000,000 | 40.0 | 30.0 | 161.0 | 3,120.0 | 5,120.0 |"

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from corpus_assets.dedup.band_keys import band_keys
+from corpus_assets.dedup.by_range.assets import GUARD
+from corpus_assets.dedup.by_range.assets import STAGES as BY_RANGE
+from corpus_assets.dedup.by_range.merged import components_of_ranges
 from corpus_assets.dedup.candidate_pairs import candidate_pairs
 from corpus_assets.dedup.components import components
 from corpus_assets.dedup.containment.assets import STAGES as CONTAINMENT
@@ -150,6 +153,7 @@ STAGES = [
         columns=PAIRS,
         kinds=("numba",),
     ),
+    *BY_RANGE,
     Stage(
         name="components",
         group="deduplication",
@@ -157,33 +161,23 @@ STAGES = [
         unit_out="cluster members",
         description="Clusters of near-duplicates: every member, the document kept instead, and the cluster size.",
         partitioning=Partitioning.NONE,
-        compute=components,
+        compute=components_of_ranges,
         code_version="3",
         io="arrays",
         inputs=(
-            every("exact_duplicates"),
-            every("verified_pairs"),
-            every("minhashes", segment=SKETCH),
-            every("normalized_documents", segment=NAMES),
+            every("guarded_clusters"),
+            every("cluster_members"),
             every("normalized_documents", segment=TEXTS, folded=True),
             every("short_documents", segment=FLAGS),
         ),
-        parameters=(
-            "dedup.keep",
-            "dedup.priority",
-            "dedup.guard.action",
-            "dedup.guard.max_cluster",
-            "dedup.guard.resemblance",
-            "dedup.guard.max_examined",
-            "dedup.short_documents",
-        ),
+        parameters=("dedup.short_documents",),
         hooks=ComponentsHooks(),
         columns={
             "member": "uint32: number of a document of the cluster",
             "kept": "uint32: number of the document that is kept instead",
             "size": "uint32: documents of the cluster",
         },
-        kinds=("numba", "networkit"),
+        kinds=("numpy",),
     ),
     Stage(
         name="duplicates",
@@ -207,7 +201,18 @@ STAGES = [
 ]
 
 _PAIRS_BY_SIMILARITY = {"duplicate_pairs", "candidate_pairs", "verified_pairs"}
+_BY_RANGE = {stage.name for stage in BY_RANGE}
 _OF_SIMILARITY = {*_PAIRS_BY_SIMILARITY, "minhashes"}
+_WHOLE = (
+    every("exact_duplicates"),
+    every("verified_pairs"),
+    every("minhashes", segment=SKETCH),
+    every("normalized_documents", segment=NAMES),
+    every("normalized_documents", segment=TEXTS, folded=True),
+    every("short_documents", segment=FLAGS),
+    every("contained_pairs"),
+)
+"""What `components` reads where documents within others go too: of these all clusters are looked at together."""
 
 
 def dedup_stages(rule: str, template_share: float | None = None) -> Iterator[Stage]:
@@ -220,6 +225,8 @@ def _by_rule(rule: str) -> Iterator[Stage]:
     for stage in STAGES:
         if rule == "contained" and stage.name in _PAIRS_BY_SIMILARITY:
             continue
+        if rule != "similar" and stage.name in _BY_RANGE:
+            continue
         if rule != "similar" and stage.name == "components":
             yield from CONTAINMENT
             yield _with_contained(stage, similar=rule == "either")
@@ -229,9 +236,8 @@ def _by_rule(rule: str) -> Iterator[Stage]:
 
 def _with_contained(stage: Stage, *, similar: bool) -> Stage:
     """Returns the stage of clusters, reading contained pairs. similar: whether it reads similar ones too."""
-    edges = (edge for edge in stage.inputs if similar or edge.asset not in _OF_SIMILARITY)
-    keys = (key for key in stage.parameters if similar or not key.startswith("dedup.guard."))
+    edges = tuple(edge for edge in _WHOLE if similar or edge.asset not in _OF_SIMILARITY)
+    keys = ("dedup.keep", "dedup.priority", *(GUARD if similar else ()), *stage.parameters, RULE, HOLDING, *SHINGLES)
     hooks = stage.hooks if similar else ContainedClustersHooks()
-    return replace(
-        stage, inputs=(*edges, every("contained_pairs")), parameters=(*keys, RULE, HOLDING, *SHINGLES), hooks=hooks
-    )
+    kinds = ("numba", "networkit")
+    return replace(stage, compute=components, inputs=edges, parameters=keys, hooks=hooks, kinds=kinds)

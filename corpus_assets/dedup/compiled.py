@@ -6,6 +6,7 @@ from typing import Any
 from resources.formats.texts import DOCUMENT_TEXTS
 
 KERNELS = "corpus_assets.dedup.kernels"
+FOREST = (f"{KERNELS}.forest.merge", f"{KERNELS}.forest.flatten")
 COMPARE = (f"{KERNELS}.compare.agreeing",)
 EXACT = (f"{KERNELS}.cleaning.clean", f"{KERNELS}.polynomial.hash_windows", f"{KERNELS}.compare.common")
 AMONG = tuple(f"{KERNELS}.among.{name}" for name in ("near", "candidates", "hold"))
@@ -39,14 +40,15 @@ def of_verified_pairs(settings: Mapping[str, Any]) -> tuple[str, ...]:
     return {"none": (), "signature": COMPARE, "two_sided": by_text, "exact": by_text}[settings["dedup"]["verify"]]
 
 
-def of_components(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the kernels that find and examine clusters."""
-    forest: tuple[str, ...] = (f"{KERNELS}.forest.merge", f"{KERNELS}.forest.flatten")
-    if settings["dedup"]["rule"] != "similar":
-        forest = (*forest, *HOLDING)
-    if settings["dedup"]["rule"] == "contained":
-        return forest
+def of_guarded(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the kernels that join documents to clusters and examine these."""
     guard = {"off": (), "report": COMPARE, "split": (*COMPARE, f"{KERNELS}.growth.grow")}
     action = settings["dedup"]["guard"]["action"]
     texts = (*EXACT, *AMONG) if action == "split" and settings["dedup"]["verify"] in ("two_sided", "exact") else ()
-    return (*forest, *guard[action], *texts)
+    return (*FOREST, *guard[action], *texts)
+
+
+def of_components(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the kernels that find clusters where this is not done by ranges."""
+    guard = of_guarded(settings)
+    return {"similar": (), "contained": (*FOREST, *HOLDING), "either": (*HOLDING, *guard)}[settings["dedup"]["rule"]]

@@ -1,4 +1,4 @@
-"""The asset `components`: clusters of near-duplicates over the whole corpus, and their kept documents."""
+"""The asset `components` where documents within others go too: all clusters are looked at together."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus_assets.dedup.clusters.guard import GuardRules
+from corpus_assets.dedup.by_range.configured import comparison_of, rules_of
 from corpus_assets.dedup.clusters.keep import Facts, ranks_of_documents, source_ranks
 from corpus_assets.dedup.clusters.kept_ids import IdTables, ids_of
-from corpus_assets.dedup.clusters.leaders import Comparison
 from corpus_assets.dedup.clusters.numbers import ClusterNumbers
 from corpus_assets.dedup.clusters.resolve import Pairs, Scale, Settled, guard_clusters
 from corpus_assets.dedup.clusters.union_find import UnionFind
@@ -39,7 +38,7 @@ from corpus_assets.dedup.shared import (
     texts_of,
 )
 from corpus_assets.dedup.signatures.scheme import Sketched
-from corpus_assets.dedup.similarity.check import Texts, surely_above
+from corpus_assets.dedup.similarity.check import Texts
 from corpus_assets.dedup.templates.lost import NEVER, Alike, lost_to_template
 from corpus_assets.dedup.templates.reading import templates_of
 from resources.documents.template_notes import LOST_TO_TEMPLATE
@@ -52,18 +51,16 @@ def components(task: Task) -> None:
     """Joins the pairs into clusters, chooses the kept document of each, and examines suspicious ones."""
     documents = task.inputs("normalized_documents")
     numbering = numbering_of(documents)
-    paired = [
-        task.inputs(name) for name in ("exact_duplicates", "verified_pairs", "contained_pairs") if task.reads(name)
-    ]
+    names = ("exact_duplicates", "verified_pairs", "contained_pairs")
+    paired = [task.inputs(name) for name in names if task.reads(name)]
     require_numbering(numbering, [found for ranges in paired for found in ranges], ".shards.json")
     settled, worst, gone, held = _settled(task, numbering)
     for kept, size, members in settled.largest(WORST):
         worst.add_unsuspected(kept, size, members)
     removed = _write_clusters(task, numbering, settled, held)
-    if held is not None:
-        task.save_array(f"components/{HELD}", held)
-        copies = _by_later(numbering, task.inputs("exact_duplicates"))[:, 1]
-        task.count(**contained_numbers(numbering, held, copies, task.statistics["removed_near"]))
+    task.save_array(f"components/{HELD}", held)
+    copies = _by_later(numbering, task.inputs("exact_duplicates"))[:, 1]
+    task.count(**contained_numbers(numbering, held, copies, task.statistics["removed_near"]))
     eligible = numbering.by_source_of_shard(numbers_that_take_part(task, task.inputs("short_documents")))
     sources = losses(removed, eligible)
     report = worst.report(_describer(task, numbering, worst.documents()), sources)
@@ -75,15 +72,15 @@ def components(task: Task) -> None:
     task.count(kept_documents_joined=gone)
     if repeated := repeated_ids(documents, task.memory // 4, task.scratch):
         task.count(**{REPEATED_IDS: repeated})
-    if lost := lost_to_template(settled, numbering, sources, _texts(task, numbering), _alike(task)):
+    if lost := lost_to_template(settled.blocks, numbering, sources, _texts(task, numbering), _alike(task)):
         task.count(**{LOST_TO_TEMPLATE: lost})
     task.save_counters(LOSSES, {"sources": sources, "unexamined_clusters": examined["not examined"]})
 
 
-def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDArray[np.void] | None]:
+def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDArray[np.void]]:
     """Returns the clusters with their kept documents, the suspicious ones, and how many kept documents joined others.
 
-    Also the documents that go because the kept one holds them, if such are looked for.
+    Also the documents that go because the kept one holds them.
     """
     keep = task["dedup.keep"], _facts(task, numbering)
     equal, worst, gone = partial(_pairs, task.inputs("exact_duplicates")), Worst(), 0
@@ -95,8 +92,6 @@ def _settled(task: Task, numbering: Numbering) -> tuple[Settled, Worst, int, NDA
             sets.add(block)
         settled = Settled(sets, *keep)
         worst, gone = _guarded(task, numbering, settled, Pairs(equal, similar))
-        if not task.reads("contained_pairs"):
-            return settled, worst, gone, None
         alike = [similar, partial(kept_pairs, settled)]
     contained = task.inputs("contained_pairs")
     settled, held = groups_with_contained(
@@ -139,41 +134,13 @@ def _guarded(task: Task, numbering: Numbering, settled: Settled, pairs: Pairs) -
     gone = guard_clusters(
         settled,
         pairs,
-        guard=_rules(task, sketched.bits),
+        guard=rules_of(task, sketched.bits),
         sketches=sketches,
         scale=Scale(numbering.total, sketched.bits, task.memory, task.scratch),
         on_finding=worst.add,
-        comparison=_comparison(task, numbering, sketches, sketched),
+        comparison=comparison_of(task, numbering, sketches, sketched),
     )
     return worst, gone
-
-
-def _comparison(task: Task, numbering: Numbering, sketches: Column, sketched: Sketched) -> Comparison | None:
-    """Returns how kept documents of a split cluster are compared; None if pairs are not checked by texts either."""
-    if KEPT_THRESHOLD not in task.parameters:
-        return None
-    return Comparison(
-        total=numbering.total,
-        bits=sketched.bits,
-        sketches=sketches,
-        texts=_texts(task, numbering),
-        scheme=sketched.scheme,
-        threshold=task[KEPT_THRESHOLD],
-        memory=task.memory,
-        spill=task.scratch,
-        template=templates_of(task, numbering),
-    )
-
-
-def _rules(task: Task, bits: int) -> GuardRules:
-    """Returns the rules of the guard; by default they use the threshold of pairs."""
-    action, max_cluster, resemblance, max_examined = (
-        task[f"dedup.guard.{name}"] for name in ("action", "max_cluster", "resemblance", "max_examined")
-    )
-    if resemblance is None:
-        resemblance = surely_above(task[PAIR_THRESHOLD], bits)
-        return GuardRules(action, max_cluster, resemblance, max_examined, paired=True)
-    return GuardRules(action, max_cluster, resemblance, max_examined)
 
 
 def _describer(task: Task, numbering: Numbering, wanted: list[int]) -> Callable[[int], dict[str, str | int]]:
@@ -205,10 +172,10 @@ def _facts(task: Task, numbering: Numbering) -> Facts:
     }
 
 
-def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: NDArray[np.void] | None) -> Counter[str]:
+def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: NDArray[np.void]) -> Counter[str]:
     """Writes every member of a cluster with the kept document and the size; returns removed documents by source.
 
-    held: documents that go because the kept one holds them, if such were looked for.
+    held: documents that go because the kept one holds them.
     """
     kept_documents = settled.kept_for_others()
     hashes, places = _write_ids(task, numbering, kept_documents), Places(kept_documents, numbering.total)
@@ -222,8 +189,8 @@ def _write_clusters(task: Task, numbering: Numbering, settled: Settled, held: ND
             gone = members != kept
             numbers.add(members, kept, sizes)
             ids = hashes[places.of(kept[gone])]
-            shares = () if held is None else (shares_of(members[gone], held),)
-            marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids, *shares))
+            shares = shares_of(members[gone], held)
+            marks.add(members[gone], removal_rows(numbering, members[gone], kept[gone], sizes[gone], ids, shares))
             removed.update(numbering.by_source(members[gone]))
             rows, clusters = rows + len(members), clusters + int((~gone).sum())
             largest = max(largest, int(sizes.max(initial=0)))

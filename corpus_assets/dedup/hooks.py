@@ -97,8 +97,8 @@ class VerifiedHooks(CandidatesHooks):
         return compiled.of_verified_pairs(settings)
 
 
-class ComponentsHooks(OrderedHooks):
-    """Hooks of clusters: the guard may use the threshold of pairs, and no source may lose too much."""
+class GuardedHooks(OrderedHooks):
+    """Hooks of clusters that are guarded: the guard may use the threshold of pairs."""
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
@@ -109,6 +109,14 @@ class ComponentsHooks(OrderedHooks):
             return order
         by_texts = {SURE: False} if _sketches_cannot_say(settings) else {}
         return {**order, PAIR_THRESHOLD: dedup["threshold"], **by_texts}
+
+
+class ComponentsHooks(GuardedHooks):
+    """Hooks of all clusters: no source may lose too much. The guard is theirs if it is not of ranges."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        return (OrderedHooks if settings["dedup"]["rule"] == "similar" else GuardedHooks)().derived_parameters(settings)
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:

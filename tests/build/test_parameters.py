@@ -18,6 +18,7 @@ BANDS = ["band-00", "band-01", "band-02"]
 RANGES = ["range-000", "range-001"]
 CHUNKS = ["chunk-0000", "chunk-0001", "chunk-0002"]
 WHOLE = [None]
+KEEP = {"cluster_members": RANGES, "guarded_clusters": RANGES}
 
 CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
     ({"normalize.method": "ftfy"}, "normalize.method nfc -> ftfy", {"normalized_documents": SHARDS}),
@@ -38,16 +39,16 @@ CHANGES: list[tuple[dict[str, Any], str, dict[str, list[Any]]]] = [
     (
         {"dedup.threshold": 0.95},
         "dedup.threshold 0.8 -> 0.95",
-        {"verified_pairs": RANGES, "components": WHOLE},
+        {"verified_pairs": RANGES, "guarded_clusters": RANGES},
     ),
-    ({"dedup.keep": "longest"}, "dedup.keep ['first'] -> ['longest']", {"components": WHOLE}),
-    ({"dedup.keep": ["source", "longest"]}, "dedup.keep ['first'] -> ['source', 'longest']", {"components": WHOLE}),
-    ({"dedup.guard.max_examined": 5}, "dedup.guard.max_examined 500000 -> 5", {"components": WHOLE}),
-    ({"dedup.guard.action": "report"}, "dedup.guard.action split -> report", {"components": WHOLE}),
+    ({"dedup.keep": "longest"}, "dedup.keep ['first'] -> ['longest']", KEEP),
+    ({"dedup.keep": ["source", "longest"]}, "dedup.keep ['first'] -> ['source', 'longest']", KEEP),
+    ({"dedup.guard.max_examined": 5}, "dedup.guard.max_examined 500000 -> 5", {"guarded_clusters": RANGES}),
+    ({"dedup.guard.action": "report"}, "dedup.guard.action split -> report", {"guarded_clusters": RANGES}),
     (
         {"dedup.guard.resemblance": 0.7},
         "dedup.guard.resemblance None -> 0.7, dedup.threshold 0.8 -> (unset)",
-        {"components": WHOLE},
+        {"guarded_clusters": RANGES},
     ),
     ({"mix.seed": 9}, "mix.seed 0 -> 9", {"mixed_pass1": SHARDS, "mixed_pass2": CHUNKS}),
     ({"mix.order": "slimpajama"}, "mix.order keyed -> slimpajama", {"mixed_pass2": CHUNKS}),
@@ -126,8 +127,8 @@ def test_another_number_of_ranges_gives_the_same_clusters(work: Work) -> None:
     assert plan["band_keys", "books--one"] == ("stale", "dedup.ranges 2 -> 3")
     assert plan["exact_duplicates", "range-002"][0] == plan["verified_pairs", "range-002"][0] == "missing"
     built = work.rebuild()
-    by_range = {"exact_duplicates", "candidate_pairs", "verified_pairs"}
-    assert built.assets() == {"band_keys", "duplicate_pairs", "components", *by_range}
+    by_range = {"exact_duplicates", "candidate_pairs", "verified_pairs", "cluster_members", "guarded_clusters"}
+    assert built.assets() == {"band_keys", "duplicate_pairs", "cluster_roots", "components", *by_range}
     assert work.before["components", None].digest == clusters
     write_config(work.folder, {})
     assert not work.rebuild().assets() & {"duplicates", "mixed_pass1"}

@@ -8,7 +8,8 @@ _TO_DO = (
     "tests/compatibility/changed.py and to CHANGELOG.md; if not, give it the recipe that it had "
     "(docs/compatibility.md)"
 )
-RAISED = dict.fromkeys(("report", "components", "benchmark_ngrams", "boilerplate_ngrams", "search_index"), "0.3.0")
+_BY_RANGE = ("cluster_roots", "cluster_members", "guarded_clusters", "components")
+RAISED = dict.fromkeys(("report", *_BY_RANGE, "benchmark_ngrams", "boilerplate_ngrams", "search_index"), "0.3.0")
 """The stages that later versions compute again on purpose, each with the first version that does so."""
 
 

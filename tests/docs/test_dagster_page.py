@@ -141,7 +141,7 @@ def test_arguments_are_of_the_types_that_the_page_lists(folder: Path) -> None:
 def test_arrays_have_the_types_and_axes_that_the_page_lists(folder: Path) -> None:
     corpus = opened(folder)
     calls = re.findall(r'^\| `(\w+)\((?:"(.+)")?\)` \| (\w+) \| \((.+)\) \|$', PAGE, re.MULTILINE)
-    assert len(calls) == 10
+    assert len(calls) == 12
     for asset, suffix, dtype, axes in calls:
         for key in corpus.planner().partitions(corpus.graph[asset]):
             partition = partition_of(corpus, asset, key)

@@ -24,7 +24,8 @@ from tests.build.small import Work, contents, drive, live_records, opened, write
 from tests.filter.corpora import ONE, changes, documents, filtered, partitions, small, words, write_texts
 
 WORDS = "quality.gopher_v2.word_count"
-AFTER = {"report", "short_documents", "minhashes", "band_keys", "verified_pairs", "components", "mixed_pass1"}
+_COMPARED = {"minhashes", "band_keys", "verified_pairs", "cluster_members", "guarded_clusters", "components"}
+AFTER = {"report", "short_documents", "mixed_pass1", *_COMPARED}
 
 
 def test_without_a_filter_the_graph_is_as_it_was(tmp_path: Path) -> None:

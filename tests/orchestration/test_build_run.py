@@ -99,7 +99,7 @@ def test_workers_load_the_modules_of_stages_ahead(runs: Runs, monkeypatch: pytes
     loaded: list[str] = []
     monkeypatch.setattr(LocalEngine, "prepare", lambda _, modules: loaded.extend(modules))
     assert built(runs).ok
-    assert {"corpus_assets.normalize.assets", "corpus_assets.dedup.components"} <= set(loaded)
+    assert {"corpus_assets.normalize.assets", "corpus_assets.dedup.by_range.merged"} <= set(loaded)
     assert all(name.startswith("corpus_assets.") and name in sys.modules for name in loaded)
     loaded.clear()
     assert built(runs).recomputed == 0

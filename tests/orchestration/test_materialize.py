@@ -34,7 +34,7 @@ def test_a_missing_input_is_named_with_the_command_that_builds_it(empty: Runs) -
     result = empty.materialize("components")
     assert not result.success
     message = failure_message(result)
-    assert "components: exact_duplicates/range-000 does not exist yet" in message
+    assert "components: guarded_clusters/range-000 does not exist yet" in message
     assert "corpus build --select +components" in message
     assert empty.events("components") == []
 

@@ -44,8 +44,8 @@ def ranks_of_documents(starts: Sequence[int], ranks: Sequence[int]) -> Callable[
 
 def preference(members: Documents, rules: Sequence[Rule], facts: Facts) -> NDArray[np.int64]:
     """Returns one row per rule, shape (rules, n), smaller is better; rules from `first` on need none."""
-    columns = np.empty((len(_deciding(rules)), len(members)), dtype=np.int64)
-    for column, rule in zip(columns, _deciding(rules), strict=True):
+    columns = np.empty((len(deciding(rules)), len(members)), dtype=np.int64)
+    for column, rule in zip(columns, deciding(rules), strict=True):
         column[:] = facts[rule](members)
         if rule != "source":
             # ~x reverses the order of all 64-bit integers; -x does so for all but the least.
@@ -70,7 +70,7 @@ def best(
     cluster is its smallest member. The result does not depend on how the members are cut into blocks. Memory: the
     block, and 8 bytes per cluster for each rule, the root and the kept document.
     """
-    held = _Best(len(_deciding(rules)))
+    held = _Best(len(deciding(rules)))
     dtype: np.dtype[Any] = np.dtype(np.uint32)
     for members, roots, _ in blocks:
         dtype = members.dtype
@@ -81,7 +81,8 @@ def best(
     return roots, held.documents.astype(dtype) if held.rules else roots
 
 
-def _deciding(rules: Sequence[Rule]) -> Sequence[Rule]:
+def deciding(rules: Sequence[Rule]) -> Sequence[Rule]:
+    """Returns the rules up to `first`, after which no other decides, without it."""
     return rules[: rules.index("first")] if "first" in rules else rules
 
 

@@ -1,6 +1,7 @@
 """Numbers of clusters for people: their sizes, which source repeats which, and how many copies are exact."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,16 @@ class ClusterNumbers:
             found = np.unique(pairs[chosen], return_counts=True)
             self._pairs[counted].update(dict(zip(*map(np.ndarray.tolist, found), strict=True)))
 
+    def counts(self) -> dict[str, Any]:
+        """Returns all that is counted, ready for JSON."""
+        pairs = {"exact": self._pairs[True], "near": self._pairs[False]}
+        return {"sizes": sorted(self._sizes.items()), **{name: sorted(of.items()) for name, of in pairs.items()}}
+
+    def merge(self, counts: Mapping[str, Any]) -> None:
+        """Adds what was counted of other clusters among the same documents."""
+        for held, name in ((self._sizes, "sizes"), (self._pairs[True], "exact"), (self._pairs[False], "near")):
+            held.update(dict(counts[name]))
+
     def statistics(self) -> dict[str, Any]:
         """Returns the numbers by the names under which they are recorded.
 
@@ -56,6 +67,10 @@ class ClusterNumbers:
             "removed_near": self._by_source(self._pairs[False]),
         }
 
+    def removed(self) -> Counter[str]:
+        """Returns the number of removed documents by source."""
+        return self._by_source_of(self._pairs[True] + self._pairs[False])
+
     def _source(self, documents: Documents) -> NDArray[np.int64]:
         return self._source_of_shard[self._numbering.shards_of(documents)]
 
@@ -73,10 +88,13 @@ class ClusterNumbers:
         return np.where(pairs[:, 1] == documents, pairs[:, 0], documents)
 
     def _by_source(self, pairs: Counter[int]) -> dict[str, int]:
+        return dict(self._by_source_of(pairs))
+
+    def _by_source_of(self, pairs: Counter[int]) -> Counter[str]:
         found = Counter[str]()
         for pair, count in sorted(pairs.items()):
             found[self._sources[pair // len(self._sources)]] += count
-        return dict(found)
+        return found
 
 
 def _range(power: int) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from corpus_assets.dedup.documents.numbering import Documents, Edges, document_dtype
 
 _BLOCK = 1 << 18
+_ROOTS = 1 << 20
 
 
 class UnionFind:
@@ -56,6 +57,18 @@ class UnionFind:
             if len(rows):
                 members = (rows.astype(np.uint64) + np.uint64(start)).astype(roots.dtype)
                 yield members, roots[rows], sizes_here[rows]
+
+    def all_roots(self, alone: int) -> Documents:
+        """Returns the root of every document, shape (n,); `alone` for those whose cluster is they themselves.
+
+        The array is the one that the sets lie in: neither may edges be added afterwards, nor sets be asked for.
+        """
+        sizes = self._flatten()
+        for start in range(0, len(self._parents), _ROOTS):
+            roots, own = self._parents[start : start + _ROOTS], sizes[start : start + _ROOTS]
+            # Only roots have a size.
+            roots[own == 1] = alone
+        return self._parents
 
     def _roots(self, documents: Documents) -> Documents:
         """Returns the root of each document; halves the paths it walks."""

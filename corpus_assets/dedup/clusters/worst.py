@@ -65,6 +65,17 @@ class Worst:
         if all(kept != known["kept"] for known in self._rows):
             self._put(row | {"done": UNSUSPECTED, "samples": samples[:_SAMPLES]})
 
+    def state(self) -> Row:
+        """Returns all that is held, ready for JSON."""
+        return {"rows": self._rows, "moved": self.moved, "examined": dict(self.examined)}
+
+    def merge(self, state: Row) -> None:
+        """Adds what is held of other clusters."""
+        self.moved += state["moved"]
+        self.examined.update(state["examined"])
+        for row in state["rows"]:
+            self._put(row)
+
     def documents(self) -> list[int]:
         """Returns the documents that `report` needs to name, ascending."""
         return sorted({number for row in self._rows for number in (row["kept"], *_numbers(row))})

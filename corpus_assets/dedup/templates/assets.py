@@ -107,7 +107,9 @@ STAGES = (
 )
 
 _OF_SHARDS = {"minhashes", "shingle_samples"}
-_OF_TEXTS = {"verified_pairs", "components", "contained_pairs"}
+_OF_TEXTS = {"verified_pairs", "guarded_clusters", "contained_pairs", "components"}
+_BY_RANGE = "guarded_clusters"
+"""A stage that reads it has the texts compared by it."""
 
 
 def without_templates(stages: Iterable[Stage]) -> Iterator[Stage]:
@@ -117,6 +119,6 @@ def without_templates(stages: Iterable[Stage]) -> Iterator[Stage]:
         edges: tuple[Input, ...] = ()
         if stage.name in _OF_SHARDS:
             edges = (own_segment(TEMPLATES),)
-        elif stage.name in _OF_TEXTS:
+        elif stage.name in _OF_TEXTS and all(edge.asset != _BY_RANGE for edge in stage.inputs):
             edges = (every(TEMPLATES),)
         yield replace(stage, inputs=(*stage.inputs, *edges)) if edges else stage

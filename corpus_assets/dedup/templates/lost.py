@@ -6,13 +6,12 @@ looked at have.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from corpus_assets.dedup.clusters.resolve import Settled
-from corpus_assets.dedup.documents.numbering import Numbering
+from corpus_assets.dedup.documents.numbering import Documents, Numbering
 from corpus_assets.dedup.signatures.one_permutation import mix64
 from corpus_assets.dedup.signatures.scheme import SignatureScheme
 from corpus_assets.dedup.signatures.shingles import cleaned_bytes, shingle_hashes
@@ -33,6 +32,8 @@ NEVER = 2.0
 """A share or similarity that is never reached."""
 
 Pair = tuple[int, int]
+Blocks = Callable[[], Iterator[tuple[Documents, Documents, Documents]]]
+"""Blocks of (members of clusters, the kept document of each, sizes), that can be read repeatedly."""
 
 
 class Alike(NamedTuple):
@@ -52,7 +53,7 @@ class Alike(NamedTuple):
 
 
 def lost_to_template(
-    settled: Settled,
+    blocks: Blocks,
     numbering: Numbering,
     losses: Mapping[str, Mapping[str, int]],
     texts: Texts,
@@ -67,7 +68,7 @@ def lost_to_template(
         for source, loss in losses.items()
         if loss["documents"] >= FEWEST and loss["removed"] >= _MUCH * loss["documents"]
     ]
-    sampled = _sampled(settled, numbering, asked)
+    sampled = _sampled(blocks, numbering, asked)
     documents = [np.array(pairs, dtype=numbering.dtype).reshape(-1, 2) for pairs in sampled.values()]
     sets = {
         number: set(shingle_hashes(cleaned_bytes(text), alike.scheme).tolist())
@@ -83,11 +84,11 @@ def lost_to_template(
     return found
 
 
-def _sampled(settled: Settled, numbering: Numbering, sources: Sequence[str]) -> dict[str, list[Pair]]:
+def _sampled(blocks: Blocks, numbering: Numbering, sources: Sequence[str]) -> dict[str, list[Pair]]:
     """Returns some removed documents of each source, by hashes of their numbers, each with the one kept."""
     held = {source: np.empty((0, 2), dtype=np.uint64) for source in sources}
     places = np.array([sources.index(name) if name in held else -1 for name in numbering.sources], dtype=np.int64)
-    for members, kept, _ in settled.blocks() if held else ():
+    for members, kept, _ in blocks() if held else ():
         gone = members != kept
         pairs = np.stack([members[gone], kept[gone]], axis=1).astype(np.uint64)
         of = places[numbering.shards_of(members[gone])]

@@ -1,0 +1,1 @@
+"""Clusters that are found by ranges."""
