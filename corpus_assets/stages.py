@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from corpus_assets.attributes.assets import asset_name, attribute_stages
+from corpus_assets.attributes.buckets.stages import BUCKET, Read, bucket_stages
 from corpus_assets.attributes.dedupers.assets import deduper_stages
 from corpus_assets.attributes.files.stages import given_stages
 from corpus_assets.attributes.registry import AnyTagger, known_taggers
@@ -18,6 +19,7 @@ from corpus_assets.config.selection.attributes import key_prefix
 from corpus_assets.config.selection.dedupers import Deduper
 from corpus_assets.config.selection.kinds.semantic import Semantic, is_function
 from corpus_assets.config.selection.kinds.substrings import Substrings
+from corpus_assets.config.selection.learned.score_buckets import ScoreBuckets
 from corpus_assets.contamination.assets import contamination_stages
 from corpus_assets.contamination.contamination_attributes import ANY_TYPES, ATTRIBUTE, ITEM_TYPES
 from corpus_assets.contamination.removal import contamination_rules
@@ -27,8 +29,9 @@ from corpus_assets.export.assets import export_stages
 from corpus_assets.export.texts.assets import text_stages
 from corpus_assets.filter.assets import after_filter, filter_stages, own_after_filter
 from corpus_assets.filter.rules.configured import filter_rules
-from corpus_assets.filter.rules.entries import Entries, Entry
+from corpus_assets.filter.rules.entries import Entries, Entry, labels_of, source_of
 from corpus_assets.filter.rules.section import RuleSection
+from corpus_assets.language_models.assets import language_model_stages, language_model_taggers
 from corpus_assets.licences.gate import licence_rules, require_allowed
 from corpus_assets.mix.assets import mix_stages
 from corpus_assets.mix.units.dimensions import dimensions_of
@@ -61,13 +64,17 @@ def corpus_stages(config: CorpusConfig, folder: Path) -> list[Stage]:
     tagged = [entry.model_dump() for entry in config.attributes]
     names = [source.name for source in config.sources]
     classifiers = [classifier.model_dump() for classifier in config.classifiers]
-    taggers = known_taggers([*_own_taggers(config.taggers, folder), *classifier_taggers(classifiers)])
+    models = [model.model_dump() for model in config.language_models]
+    learned = (*classifier_taggers(classifiers), *language_model_taggers(models))
+    taggers = known_taggers([*_own_taggers(config.taggers, folder), *learned])
     attributes = [
         *classifier_stages(classifiers),
+        *language_model_stages(models),
         *attribute_stages(tagged, taggers),
         *given_stages(tagged, names),
     ]
     entries = _entries(config, own, taggers)
+    attributes += bucket_stages(tagged, _reading(config, entries))
     filters = filter_stages(_rule_sets(config, entries)) if config.sources else []
     datasets = [dataset.model_dump() for dataset in config.datasets]
     require_allowed(config.licences.model_dump(), datasets)
@@ -131,6 +138,9 @@ def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, A
         if isinstance(entry, AttributeFiles):
             entries[entry.name] = Entry(asset_name(entry.name))
             continue
+        if isinstance(entry, ScoreBuckets):
+            entries[entry.name] = Entry(asset_name(entry.name), {BUCKET: tuple(entry.buckets)})
+            continue
         types = {key_prefix(name): taggers[name].types for name in entry.taggers}
         entries[entry.name] = Entry(asset_name(entry.name), types)
     for one in config.dedupers:
@@ -144,6 +154,21 @@ def _entries(config: CorpusConfig, own: Iterable[Stage], taggers: Mapping[str, A
         of_items = {key_prefix(benchmark.name): ITEM_TYPES for benchmark in config.benchmarks}
         entries[ATTRIBUTE] = Entry(asset_name(ATTRIBUTE), {**ANY_TYPES, **of_items})
     return entries
+
+
+def _reading(config: CorpusConfig, entries: Entries) -> dict[str, Read]:
+    """Returns what each entry with buckets reads; `ConfigError` for an attribute that does not exist.
+
+    These are entries of `attributes` without buckets: they describe all documents, before the filter.
+    """
+    known = {entry.name: entries[entry.name] for entry in config.attributes if not isinstance(entry, ScoreBuckets)}
+    found = {}
+    for place, entry in enumerate(config.attributes):
+        if isinstance(entry, ScoreBuckets):
+            score = source_of(entry.score, known, f"attributes.{place}.score")
+            labels = labels_of(entry.by, known, f"attributes.{place}.by") if entry.by else None
+            found[entry.name] = Read(score.asset, score.key, (labels.asset, labels.key) if labels else None)
+    return found
 
 
 def _own_taggers(modules: Sequence[str], folder: Path) -> Iterator[AnyTagger]:

@@ -14,6 +14,7 @@ from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.reading.profiles import PROFILES
 from corpus_assets.config.section import Bytes
 from corpus_assets.config.selection.attribute_files import AttributeFiles
+from corpus_assets.config.selection.learned.score_buckets import ScoreBuckets
 from docs.headings import link
 
 SIZE = get_args(Bytes)[1]
@@ -61,6 +62,7 @@ ABOUT = {
     "short_documents": "the shortest document that is kept",
     "attributes": "taggers that look at every document, and attributes that others made",
     "classifiers": "filters that are learned from examples",
+    "language_models": "language models that are trained on sources",
     "benchmarks": "evaluation files that the corpus is searched for",
     "contamination": "what counts as a piece of a benchmark item",
     "dedupers": "repeated documents, paragraphs, n-grams and substrings, and documents that mean the same, to mark",
@@ -259,6 +261,8 @@ def _one_of(field: FieldInfo) -> bool:
 def _branch(model: type[BaseModel]) -> str:
     """Returns in words what chooses a section where there may be several."""
     key = _chosen_by(model)
+    if model is ScoreBuckets:
+        return " with `score`"
     if key == _PARTS or model is AttributeFiles:
         return f" with `{key or 'location'}`"
     return f"{_where(model)} with `{key}: {get_args(model.model_fields[key].annotation)[0]}`" if key else ""

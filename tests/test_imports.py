@@ -88,6 +88,7 @@ FROM_NEIGHBOURS = {
     ),
     "report": ("corpus_assets.html.",),
     "classifiers": ("corpus_assets.attributes.fasttext_layout",),
+    "language_models": ("corpus_assets.attributes.taggers.labels.perplexity",),
     "filter": tuple(f"corpus_assets.normalize.{name}" for name in ("text_table", "compiled")),
 }
 MOST_FILES = 15

@@ -21,7 +21,7 @@ Values = Mapping[str, Any]
 Given = Mapping[str, Values]
 """What corpus.yaml gives each tagger: paths and other values, by option."""
 
-FILES: Final = ("lists", "model")
+FILES: Final = ("lists", "model", "tokenizer", "borders")
 _IN_BATCHES: Final = ("endpoint", "settings", "batch_size", "device")
 
 

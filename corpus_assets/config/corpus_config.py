@@ -17,11 +17,12 @@ from corpus_assets.config.own_files import OwnFiles
 from corpus_assets.config.section import Name, Section
 from corpus_assets.config.sections import EngineSection, Normalize, ShortDocuments, Source, Split
 from corpus_assets.config.selection.attribute_files import AttributeEntry, AttributeFiles
-from corpus_assets.config.selection.classifiers import Classifier
 from corpus_assets.config.selection.contamination import Benchmark, Contamination, OnContamination
 from corpus_assets.config.selection.dedup import Dedup, MinHash
 from corpus_assets.config.selection.dedupers import AnyDeduper, Deduper
 from corpus_assets.config.selection.filter import Filter
+from corpus_assets.config.selection.learned.classifiers import Classifier
+from corpus_assets.config.selection.learned.language_models import LanguageModel
 from corpus_assets.config.selection.licences import Licences
 from corpus_assets.config.selection.mixing import Mix
 from corpus_assets.config.selection.origins import Origins
@@ -65,6 +66,9 @@ class CorpusConfig(Section):
     )
     classifiers: list[Classifier] = Field(
         default=[], description="filters that are learned from examples (docs/learned-filters.md)"
+    )
+    language_models: list[LanguageModel] = Field(
+        default=[], description="language models that are trained on sources (docs/perplexity.md)"
     )
     benchmarks: list[Benchmark] = Field(
         default=[], description="evaluation files to look for in every document (docs/contamination.md)"
@@ -220,6 +224,21 @@ class CorpusConfig(Section):
                             f"classifiers.{place}.{label}.{number}: no source named {one.source!r}; valid: "
                             f"{', '.join(names)}, or a path with a `/`, or that ends in .jsonl"
                         )
+        return self
+
+    @model_validator(mode="after")
+    def _models_of_known_sources(self) -> "CorpusConfig":
+        names, known = [source.name for source in self.sources], dict[str, str]()
+        for place, entry in enumerate(self.language_models):
+            if other := known.get(entry.prefix):
+                raise ValueError(f"language_models: {other!r} and {entry.name!r} have the same keys; names must differ")
+            known[entry.prefix] = entry.name
+            for number, source in enumerate(entry.sources):
+                if source not in names:
+                    raise ValueError(
+                        f"language_models.{place}.sources.{number}: no source named {source!r}; valid: "
+                        f"{', '.join(names) or 'none'}"
+                    )
         return self
 
     @model_validator(mode="after")

@@ -2,7 +2,16 @@
 
 from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
 
 from corpus_assets.config.naming import METADATA_KEY
 from corpus_assets.config.section import Bytes, Section
@@ -160,6 +169,18 @@ class Html(Section):
         description="of several extractors the next one is asked if one gives fewer characters than this; if all do, "
         "the longest text is taken",
     )
+    seconds: float | None = Field(
+        None,
+        gt=0,
+        description="CPU seconds that a page may take; one that takes longer is a bad row (`extraction_too_long`); by "
+        "default there is no limit",
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_a_limit_that_is_not_given(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Returns its values, without `seconds` if there is no limit, so that records stay as they are."""
+        values: dict[str, Any] = dump(self)
+        return {key: value for key, value in values.items() if key != "seconds" or value is not None}
 
 
 def given_options(
@@ -172,7 +193,7 @@ def given_options(
     usual = Csv().model_dump()
     own = {f"csv.{key}": value for key, value in csv.items() if value != usual[key]}
     of_pages = Html().model_dump()
-    own |= {f"html.{key}": value for key, value in (html or {}).items() if value != of_pages[key]}
+    own |= {f"html.{key}": value for key, value in (html or {}).items() if value != of_pages.get(key)}
     return own | ({"extractor": extractor} if extractor else {})
 
 

@@ -8,12 +8,15 @@ from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.config.section import Section, below, expanded
 from corpus_assets.config.selection.attribute_files import AttributeFiles
 from corpus_assets.config.selection.attributes import Attributes, TaggerOptions
-from corpus_assets.config.selection.classifiers import Classifier, Examples
 from corpus_assets.config.selection.dedupers import AnyDeduper
 from corpus_assets.config.selection.kinds.semantic import Semantic, is_folder
+from corpus_assets.config.selection.learned.classifiers import Classifier, Examples
+from corpus_assets.config.selection.learned.language_models import LanguageModel
+from corpus_assets.config.selection.learned.score_buckets import ScoreBuckets
 
 _PATHS = ("location", "path", "merges", "encoder", "config", "chat_template")
 S = TypeVar("S")
+AnyEntry = Attributes | AttributeFiles | ScoreBuckets
 
 
 def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
@@ -44,6 +47,7 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
         "attributes": attributes,
         "benchmarks": benchmarks,
         "classifiers": classifiers,
+        "language_models": [_with_tokenizer(entry, folder) for entry in config.language_models],
         "dedupers": [_with_model(entry, folder) for entry in config.dedupers],
         "datasets": datasets,
         "tokenizer": tokenizer,
@@ -55,8 +59,10 @@ def with_absolute_paths(config: CorpusConfig, folder: Path) -> CorpusConfig:
     return config.model_copy(update=changed)
 
 
-def _described(entry: Attributes | AttributeFiles, folder: Path) -> Attributes | AttributeFiles:
+def _described(entry: AnyEntry, folder: Path) -> AnyEntry:
     """Returns an entry of `attributes` with the paths of its files resolved."""
+    if isinstance(entry, ScoreBuckets):
+        return entry
     if isinstance(entry, Attributes):
         return _with_files(entry, folder)
     if isinstance(entry.location, str):
@@ -74,6 +80,11 @@ def _with_examples(entry: Classifier, folder: Path) -> Classifier:
     return entry.model_copy(
         update={"positive": resolved(entry.positive), "negative": resolved(entry.negative), **model}
     )
+
+
+def _with_tokenizer(entry: LanguageModel, folder: Path) -> LanguageModel:
+    path = str(folder / expanded(entry.tokenizer)) if entry.tokenizer else None
+    return entry.model_copy(update={"tokenizer": path})
 
 
 def _with_model(entry: AnyDeduper, folder: Path) -> AnyDeduper:

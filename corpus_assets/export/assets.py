@@ -39,6 +39,7 @@ from corpus_assets.export.token_stream import BY_SOURCE, LENGTHS
 from corpus_assets.export.weighted_documents import NOT_IN_MIXTURE, weighted_documents
 from corpus_assets.export.weights.stored import MIXTURE, mix_of, stored_mix
 from corpus_assets.export.weights.tables import weights_of
+from corpus_assets.export.weights.uses import Used
 from corpus_assets.tokenize.datasets import Dataset, JudgedRowsHooks, RowsHooks
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
@@ -49,7 +50,7 @@ from resources.stage.declaration import Input, Partitioning, Stage, every, same
 from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
-CODE_VERSION = "1"
+CODE_VERSION, OF_UNITS = "1", "2"
 PARTS = "2"
 """That of datasets of parts, which count what their stream has not of texts."""
 PACKED_MANIFEST = "2"
@@ -129,6 +130,7 @@ def _mixture(task: Task, dataset: ExportedDataset) -> None:
         mix = mixture_of_units(units, weights, where, before)
         for key, table in units.tables(mix):
             task.save_array(f"{path}/{key}{UNITS}", table)
+        mix = units.in_documents(mix)
     else:
         streams = task.inputs(names.token_stream(dataset.stream))
         mix = mixture(streams, weights, where, task.scratch, may_be_empty=may_be_empty, before=before)
@@ -136,9 +138,16 @@ def _mixture(task: Task, dataset: ExportedDataset) -> None:
     task.save_json(f"{path}/{MIXTURE}", msgspec.to_builtins(mix), rows=len(mix.used))
     task.count(**{f"epochs of {source}": use.epochs for source, use in mix.sources.items()})
     if mix.units:
-        task.count(units={unit: [use.target, use.reached] for unit, use in mix.units.items()})
+        task.count(units={unit: _in_words(use) for unit, use in mix.units.items()})
     if left_out := sorted({source for source, share in weights.given().items() if share} - mix.used.keys()):
         task.count(**{EMPTY: left_out})
+
+
+def _in_words(use: Used) -> str:
+    """Returns how a unit is used, for a person."""
+    wanted = use.target if use.asked is None else use.asked
+    said = f"{use.reached:,} of {wanted:,} tokens"
+    return f"{said}, {use.documents.reached:,} of {use.documents.asked:,} documents" if use.documents else said
 
 
 def _documents(task: Task, dataset: ExportedDataset) -> None:
@@ -260,7 +269,7 @@ def _mixture_stage(dataset: ExportedDataset, *, by_unit: bool) -> Stage:
         description=f"How often the documents of each {what} are used, so that {what}s have the requested tokens.",
         partitioning=Partitioning.NONE,
         compute=partial(_mixture, dataset=dataset),
-        code_version=CODE_VERSION,
+        code_version=OF_UNITS if by_unit else CODE_VERSION,
         io="records",
         inputs=(
             *map(every, _weighed(dataset)),

@@ -17,7 +17,8 @@ from corpus_assets.export.token_stream import DOCUMENTS, IDS, LENGTHS, NAMES, su
 from corpus_assets.export.weights.choosing import HASHED, chosen, mapped
 from corpus_assets.export.weights.stored import StoredMix
 from corpus_assets.export.weights.targets import reachable, targets_of, without_empty
-from corpus_assets.export.weights.uses import Begun, Mix, Used, once_more
+from corpus_assets.export.weights.uses import Begun, Mix, Used, once_more, times_of
+from corpus_assets.export.weights.uses import Documents as Uses
 from resources.documents.unit_tables import NO_UNIT, UNIT, UNIT_NAMES, UNITS, unit_hash
 from resources.errors import LedgerError
 from resources.formats.row_tables import identifiers
@@ -94,6 +95,7 @@ class UnitsOfStreams:
         self.names = sorted({name for stream in streams for name in tables[stream.key].json(UNIT_NAMES)})
         self.documents = np.zeros(len(self.names), np.int64)
         self.tokens = np.zeros(len(self.names), np.int64)
+        self._uses = np.zeros(len(self.names), np.int64)
         for stream in streams:
             numbers = unit_numbers(stream, tables[stream.key], self.names)
             self.documents += np.bincount(numbers, minlength=len(self.names))
@@ -119,9 +121,8 @@ class UnitsOfStreams:
         file.truncate(int(ends[-1]) * HASHED.itemsize)
         table = np.memmap(file, HASHED, "r+")
         for stream, numbers in self.numbers():
-            rows, order = hashed(stream, seed), np.argsort(numbers, kind="stable")
-            found, first = np.unique(numbers[order], return_index=True)
-            for number, own in zip(found.tolist(), np.split(order, first[1:]), strict=True):
+            rows = hashed(stream, seed)
+            for number, own in _by_unit(numbers):
                 if number in places:
                     was = begun[self.names[number]]
                     left = rows[own][~once_more(rows["hash"][own], was.threshold, was.others)]
@@ -130,13 +131,37 @@ class UnitsOfStreams:
         return {self.names[number]: table[starts[number] : places[number]] for number in wanted}
 
     def tables(self, mix: Mix) -> Iterator[tuple[str, NDArray[np.void]]]:
-        """Yields for each partition its key, and hash and unit of its documents (`StoredMix`)."""
+        """Yields for each partition its key, and hash and unit of its documents (`StoredMix`); counts their uses."""
+        self._uses = np.zeros(len(self.names), np.int64)
         known = {name: number for number, name in enumerate(mix.units)}
         places = np.array([known.get(name, NO_UNIT) for name in self.names], np.uint16)
         for stream, numbers in self.numbers():
             table = np.empty(len(numbers), UNIT)
             table["hash"], table["unit"] = document_hashes(stream, mix.seed), places[numbers]
+            for number, own in _by_unit(numbers):
+                if (use := mix.units.get(self.names[number])) is not None:
+                    self._uses[number] += int(times_of(table["hash"][own], use).sum())
             yield stream.key or "", table[np.unique(table["hash"], return_index=True)[1]]
+
+    def in_documents(self, mix: Mix) -> Mix:
+        """Returns a mix with what each unit has, was asked for and reached in documents, after `tables` of it."""
+        numbers = {name: number for number, name in enumerate(self.names)}
+
+        def of(name: str, use: Used) -> Used:
+            available = int(self.documents[numbers[name]])
+            wanted = use.target if use.asked is None else use.asked
+            asked = round(wanted * available / use.available) if use.available else 0
+            return replace(use, documents=Uses(available, asked, int(self._uses[numbers[name]])))
+
+        return replace(mix, units={name: of(name, use) for name, use in mix.units.items()})
+
+
+def _by_unit(numbers: NDArray[np.uint16]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yields each unit that documents are in, and which of them are."""
+    order = np.argsort(numbers, kind="stable")
+    found, first = np.unique(numbers[order], return_index=True)
+    if len(found):
+        yield from zip(found.tolist(), np.split(order, first[1:]), strict=True)
 
 
 def unit_numbers(stream: Partition, table: Partition, names: Sequence[str]) -> NDArray[np.uint16]:

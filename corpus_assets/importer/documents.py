@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from corpus_assets.config.section import expanded
 from corpus_assets.importer.draft import Draft, usable_name
 
 _GLOB = re.compile(r"[*?\[]")
@@ -33,7 +34,9 @@ def add_documents(draft: Draft, patterns: Iterable[str], key: str, folder: Path)
             draft.leave(f"{key}.{place}", why)
             continue
         location, glob = divided(pattern)
-        name = _add(draft, os.path.relpath(Path(location).absolute(), folder.absolute()), location, glob)
+        is_variable = location.startswith("$")
+        path = location if is_variable else os.path.relpath(Path(location).absolute(), folder.absolute())
+        name = _add(draft, path, location, glob)
         if glob not in (known := found.setdefault(name, [])):
             known.append(glob)
     return found
@@ -65,7 +68,7 @@ def divided(pattern: str) -> tuple[str, str]:
     """Splits a pattern into its folder, up to a component `documents` or the first with a glob, and the rest."""
     parts = Path(pattern).parts
     fixed = next((place for place, part in enumerate(parts) if _GLOB.search(part)), len(parts))
-    if fixed == len(parts) and Path(pattern).is_dir():
+    if fixed == len(parts) and Path(expanded(pattern)).is_dir():
         parts = (*parts, "*")  # A folder stands for the files in it.
     elif fixed == len(parts):
         fixed -= 1

@@ -79,6 +79,7 @@ def format_options(parameters: Mapping[str, Any], prefix: str) -> FormatOptions:
         extractors=tuple(one.partition(" ")[0] for one in extractors),
         least=parameters.get(f"{prefix}.{_HTML}.least", usual.least),
         form=parameters.get(f"{prefix}.{_HTML}.form", usual.form),
+        seconds=parameters.get(f"{prefix}.{_HTML}.seconds", usual.seconds),
         escape=parameters.get(f"{prefix}.csv.escape"),
         window=parameters.get(f"{prefix}.{_WINDOW}", ZSTD_WINDOW_BYTES),
     )

@@ -105,10 +105,16 @@ def read_rows(
             layout = delimited.Layout.of(kind.rows, options)
             yield from delimited.read_rows(stream, new_parser(), layout, limits.line_bytes, where)
         elif kind.rows.startswith("warc"):
-            how = Extraction(options.extractors, options.least, options.form) if options.extractors else None
-            yield from warc.read_rows(stream, new_parser(), limits, where, how=how, counts=file.counts)
+            how = Extraction(options.extractors, options.least, options.form, options.seconds)
+            yield from warc.read_rows(
+                stream, new_parser(), limits, where, how=how if how.extractors else None, counts=file.counts
+            )
         else:
             yield from jsonl.read_rows(stream, new_parser(), limits.line_bytes, where, where, bare_strings=bare_strings)
+
+
+def _extraction(options: FormatOptions) -> Extraction:
+    return Extraction(options.extractors, options.least, options.form, options.seconds)
 
 
 def json_lines(file: RawFile, declared: str, limits: Limits = DEFAULT_LIMITS) -> Iterator[bytes | None]:

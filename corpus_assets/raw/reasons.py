@@ -28,7 +28,7 @@ _FORMATS: Final = {
 WEB: Final = (
     *sorted(NO_DOCUMENT),
     *("record_too_long", "segmented_record", "too_large", "bad_http", "bad_chunks", "bad_encoding", "unknown_encoding"),
-    *("html_too_long", "html_too_deep", "extraction_failed"),
+    *("html_too_long", "html_too_deep", "extraction_failed", "extraction_too_long"),
 )
 """Records of WARC files."""
 

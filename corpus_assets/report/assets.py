@@ -14,12 +14,13 @@ from resources.stage.hooks import Hooks, Values
 NAME = "report"
 _OF_THE_MACHINE = {"engine", "storage", "notices"}
 _COMPARED = "components"
+_NEWER = ("origins", "classifiers", "language_models")
+"""Configurations without these have the recipes that they had."""
 
 
 def report_stages(config: CorpusConfig, stages: Sequence[Stage]) -> list[Stage]:
     """Returns the stage of the report. stages: all others; none if there is nothing but a list of raw files."""
-    # Configurations without these have the recipes that they had.
-    unused = {name for name, value in (("origins", config.origins), ("classifiers", config.classifiers)) if not value}
+    unused = {name for name in _NEWER if not getattr(config, name)}
     values = config.model_dump(mode="json", exclude=_OF_THE_MACHINE | unused)
     versions = {stage.name: stage.code_version for stage in stages}
     return [

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from corpus_assets import dataset_names as names
 from corpus_assets.config.datasets.text_exports import is_text
 from corpus_assets.report.model import Dataset, Mixed
@@ -112,7 +114,9 @@ def _mixture(built: Built, entry: Mapping[str, Any]) -> dict[str, Mixed]:
         for source, used in (stored.get("units") or stored["sources"]).items():
             asked = shares.get(source, 0) / whole if isinstance(shares, Mapping) and whole else None
             target = used.get("asked", used["target"])
-            found[source] = Mixed(used["available"], target, used["reached"], used["epochs"], asked)
+            counted = used.get("documents")
+            documents = (counted["available"], counted["asked"], counted["reached"]) if counted else UNSET
+            found[source] = Mixed(used["available"], target, used["reached"], used["epochs"], asked, documents)
     return found
 
 

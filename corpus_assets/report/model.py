@@ -72,13 +72,17 @@ class Split(msgspec.Struct):
 
 
 class Mixed(msgspec.Struct):
-    """How a dataset with weights uses a source or unit: existing, requested and reached tokens; requested share."""
+    """How a dataset with weights uses a source or unit: existing, requested and reached tokens; requested share.
+
+    documents: of a unit, existing, requested and reached ones.
+    """
 
     available: int
     target: int
     reached: int
     epochs: float
     asked: float | None = None
+    documents: tuple[int, int, int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Dataset(msgspec.Struct):

@@ -39,7 +39,7 @@ def configuration(asked: Asked) -> str:
 
 
 def _changed(one: Differing) -> dict[str, str]:
-    default = "" if one.default is NO_DEFAULT or isinstance(one.default, BaseModel) else one.default
+    default = "" if one.default is NO_DEFAULT or isinstance(one.default, BaseModel) else one.readable_default
     before = "" if default in ("", None) else _shown(one.name, default)
     return {"key": one.name, "value": _shown(one.name, one.value), "default": before, "where": one.where}
 

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 from resources.hashing import content_digest
 from resources.ledger.ledger import Record, partition_name, record_path
 from resources.ledger.records import RecipeMaker
+from resources.planning.absences import Absences
 from resources.planning.changes import input_change, own_change
 from resources.planning.decisions import Decision, Status
 from resources.planning.inputs import Inputs
 from resources.planning.stored_files import StoredFiles
 from resources.shards.listing import Listing, Shard, remembered_digest
-from resources.stage.declaration import Input, Partitioning, Reads, Stage
+from resources.stage.declaration import Input, Reads, Stage
 
 Key = str | None
 Found = Mapping[Key, Decision]
@@ -24,6 +25,7 @@ class Known(NamedTuple):
     records: of an asset, by key.
     parameters: the values that the content of a partition depends on.
     unreadable: paths of damaged records.
+    absences: why partitions have no record.
     """
 
     listing: Listing
@@ -33,6 +35,7 @@ class Known(NamedTuple):
     records: Callable[[str], Mapping[Key, Record]]
     parameters: Callable[[Stage, Key], dict[str, Any]]
     unreadable: Mapping[str, str]
+    absences: Absences
 
 
 class _Source:
@@ -108,7 +111,7 @@ class Decider:
     def _reason_of_absence(self, key: Key) -> str:
         if record_path(self._stage.name, key) in self._known.unreadable:
             return "commit record damaged"
-        return "new shard" if self._stage.partitioning is Partitioning.SHARD else "not built"
+        return self._known.absences.reason(self._stage, key)
 
     def _blocked(self, key: Key) -> str:
         """Returns in words why a partition has to wait: a closed gate, or an input that is not ready; empty if none."""

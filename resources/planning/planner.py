@@ -8,6 +8,7 @@ from typing import Any
 
 from resources.hashing import value_digest
 from resources.ledger.ledger import Ledger, Record
+from resources.planning.absences import Absences
 from resources.planning.deciding import Decider, Known, listing_inputs
 from resources.planning.decisions import Decision, Plan, Status
 from resources.planning.inputs import Inputs
@@ -42,7 +43,14 @@ class Planner:
         self._parameters: dict[tuple[str, str | None], dict[str, Any]] = {}
         self._stored = StoredFiles(storage)
         self._known = Known(
-            listing, self._shards, self._stored, self._inputs, self.records, self.parameters, ledger.unreadable
+            listing,
+            self._shards,
+            self._stored,
+            self._inputs,
+            self.records,
+            self.parameters,
+            ledger.unreadable,
+            Absences(graph, self.records),
         )
         self._gates: dict[str, str] = {}
         self._foreseen: dict[str, Sequence[str]] = {}

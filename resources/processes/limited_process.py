@@ -25,6 +25,10 @@ class OverLimitError(Exception):
     """An answer would need more than allowed; the message says of what."""
 
 
+class TooSlowError(OverLimitError):
+    """An answer took too much CPU time, which no new process changes."""
+
+
 class LimitedProcess:
     """Asks `python -m MODULE`, which calls `limited_work.serve`, one request after another.
 
@@ -56,7 +60,7 @@ class LimitedProcess:
             try:
                 return self._answer(request)
             except OverLimitError as fault:
-                if is_new or isinstance(fault, _TooSlowError):
+                if is_new or isinstance(fault, TooSlowError):
                     raise
                 return self._answer(request)
 
@@ -94,7 +98,7 @@ class LimitedProcess:
 
     def _fault(self, ended_by: int) -> Exception:
         if ended_by == -signal.SIGPROF:
-            return _TooSlowError(f"it takes more than {self._limits.cpu_seconds:g} s of CPU time")
+            return TooSlowError(f"it takes more than {self._limits.cpu_seconds:g} s of CPU time")
         if ended_by == OUT_OF_MEMORY:
             return OverLimitError(f"it takes more than {self._limits.memory >> 20} MiB of memory")
         if ended_by in _CRASHES:
@@ -107,10 +111,6 @@ def _environment() -> dict[str, str]:
     """Returns the variables that Python needs to start, and no others: untrusted code must see no keys."""
     needed = {name: value for name, value in os.environ.items() if name in _NEEDED or name.startswith(_NEEDED_PREFIXES)}
     return {**needed, "PYTHONHASHSEED": "0"}
-
-
-class _TooSlowError(OverLimitError):
-    """An answer took too much CPU time, which no new process changes."""
 
 
 class _Process:

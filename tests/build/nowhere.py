@@ -61,6 +61,12 @@ def learned(**positive: Any) -> dict[str, Any]:
     return {**source(), "classifiers": [entry]}
 
 
+def bucketed(**changes: Any) -> dict[str, Any]:
+    """Buckets of a score. changes: of their entry."""
+    entry = {"name": "b", "score": "q.gopher_v2.word_count", **changes}
+    return {**source(), "attributes": [*QUALITY["attributes"], entry]}
+
+
 TO_COUNT = {"datasets": [], "short_documents": {"threshold": 0}}
 TOK = {"kind": "tokenizer_json", "path": "tok.json", "eos": "<|endoftext|>"}
 TALK = rows_of(id="x", messages=[{"role": "user", "content": "a b"}, {"role": "assistant", "content": "c"}])
@@ -242,6 +248,17 @@ CASES: dict[Key, Case] = {
         ("classifiers.0.model", "nowhere.bin"),
         "edu_classifier",
     ),
+    ("LanguageModel", "sources"): Case(
+        {**source(), "language_models": [{"name": "en", "sources": [NOWHERE]}]},
+        ("language_models.0.sources.0", "'nowhere'", "valid: web"),
+    ),
+    ("LanguageModel", "tokenizer"): Case(
+        {**source(), "language_models": [{"name": "en", "sources": ["web"], "tokenizer": "nowhere.model"}]},
+        ("language_models.0.tokenizer", "nowhere.model"),
+        "en_language_model",
+    ),
+    ("ScoreBuckets", "score"): Case(bucketed(score="q.gopher_v2.nowhere"), ("attributes.1.score", "'nowhere'")),
+    ("ScoreBuckets", "by"): Case(bucketed(by="q.nowhere"), ("attributes.1.by", "'nowhere'")),
     ("CorpusConfig", "taggers"): Case({**source(), "taggers": [NOWHERE]}, ("taggers", "'nowhere'")),
     ("CorpusConfig", "stages"): Case({**source(), "stages": [NOWHERE]}, ("stages", "'nowhere'")),
     ("Benchmark", "location"): Case({**source(), "benchmarks": [{**BENCH, "location": NOWHERE}]}, (NOWHERE,)),
@@ -631,7 +648,7 @@ NAMES_NOTHING: dict[str, set[str]] = {
         "LanguageLimits.stopwords",
         *("CorpusConfig.name", "Source.name", "Attributes.name", "Benchmark.name", "Deduper.name", "Deduper.attribute"),
         *("Substrings.name", "Semantic.name"),
-        *("AttributeFiles.name", "Classifier.name"),
+        *("AttributeFiles.name", "Classifier.name", "LanguageModel.name", "ScoreBuckets.name", "ScoreBuckets.buckets"),
         *("Stream.name", "Reading.name", "AmberSet.source", "AmberExport.source", "RaggedExport.prefix"),
         "MixedDataset.parts",
         "MixUnit.name",

@@ -92,6 +92,27 @@ def test_an_extractor_of_ones_own_and_the_next_one_in_a_build(tmp_path: Path, mo
     assert decision.reason.startswith("source.extractor ['own_text:text ")
 
 
+def test_a_page_on_which_an_extractor_never_ends_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    endless = "def text(page):\n    while 'endless' in page: pass\n    return page\n"
+    (tmp_path / "endless_text.py").write_text(endless, encoding="utf-8")
+    pages = [prose(0), "endless", prose(1)]
+    crawl = [response(page.encode(), url=f"https://e.org/{n}", kind="text/html") for n, page in enumerate(pages)]
+    sources = [{"name": "crawl", "extractor": "endless_text:text", "html": {"seconds": 0.2}}]
+    write(tmp_path, sources, {"crawl/a.warc": b"".join(crawl)})
+    corpus = opened(tmp_path)
+    assert normalized(corpus).failed == []
+    assert [row.text for row in documents(corpus, "crawl--a")] == [prose(0), prose(1)]
+    statistics = corpus.ledger.records("normalized_documents")["crawl--a"].statistics
+    assert statistics["dropped"] == {"extraction_too_long": 1}
+    (example,) = statistics["dropped_examples"]
+    assert example.startswith("crawl/a.warc record 2 at byte ")
+    assert "extraction_too_long: it takes more than 0.2 s of CPU time (`html.seconds`)" in example
+    write(tmp_path, [{**sources[0], "html": {"seconds": 0.3}}], {})
+    (decision,) = (one for one in opened(tmp_path).planner().plan().decisions if one.asset == "normalized_documents")
+    assert decision.reason == "source.html.seconds 0.2 -> 0.3"
+
+
 @pytest.mark.parametrize(
     ("extractor", "message"),
     [

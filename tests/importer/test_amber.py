@@ -69,7 +69,7 @@ def test_lines_become_windows_that_are_built(tmp_path: Path, monkeypatch: pytest
     assert_all_named(draft, [*options, *mixing, "validate_json"])
     assert "known" in draft.left_out["line 10: convert_dataset_hf_refinedpajama_json colour"]
     assert draft.left_out["subset redpajama_v1/c4"] == "there is no such folder in raw"
-    assert draft.left_out["line 8: git clone"] == "no command of amber-data-prep"
+    assert draft.left_out["line 8: git clone somewhere"] == "no command of amber-data-prep"
     assert not any("token_ids" in key or "a.jsonl" in key for key in draft.left_out)
     corpus = built(draft, tmp_path)
     with corpus.storage.open("exports/amber/train/train_0.jsonl") as file:

@@ -161,7 +161,7 @@ def test_readers(tmp_path: Path) -> None:
     assert known["x"]["glob"] == "*.parquet"
     assert known["name"]["location"] == "hf://datasets/org/name"
     assert known["warc"]["glob"] == "*"
-    assert known["warc"]["extractor"] == "trafilatura"
+    assert (known["warc"]["extractor"], known["warc"]["html"]) == ("trafilatura", {"seconds": 2})
     assert_all_named(draft, ["dataset_options.split", "timeout", "recursive"])
     assert any("'gs://b/x' cannot be read" in why for why in draft.left_out.values())
 
@@ -283,3 +283,39 @@ def test_an_expression_finds_what_the_block_removes(only: str, expected: list[st
     )
     spans = jq.compile(replaced["span"]).input_value({"text": text}).first()
     assert [text[start:end] for start, end, _ in spans] == expected
+
+
+def test_blocks_with_their_defaults_are_presets(tmp_path: Path) -> None:
+    fineweb = (
+        "GopherRepetitionFilter(exclusion_writer=JsonlWriter('x')), GopherQualityFilter(min_doc_words=50), "
+        "C4QualityFilter(filter_no_terminal_punct=False), FineWebQualityFilter()"
+    )
+    draft = one(fineweb, tmp_path)
+    names = ["gopher_repetition", "gopher_quality", "c4_any_ending", "fineweb"]
+    assert draft.values["filter"] == {"presets": names}
+    assert "attributes" not in draft.values
+    assert_all_named(draft, ["exclusion_writer", "min_doc_words", "filter_no_terminal_punct"])
+    taken = {key.rpartition(" ")[2]: ours for key, ours in draft.taken.items()}
+    assert taken["min_doc_words"] == "filter.presets: gopher_quality"
+    assert one("C4QualityFilter()", tmp_path).values["filter"] == {"presets": ["c4"]}
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "GopherQualityFilter(min_doc_words=51)",
+        "GopherRepetitionFilter(dup_n_grams=((5, 0.2),))",
+        "C4QualityFilter(filter_no_terminal_punct=False, min_num_sentences=3)",
+        "C4QualityFilter(filter_policy=1)",
+        "FineWebQualityFilter(language='fra')",
+        "FineWebQualityFilter(line_punct_thr=LIMIT)",
+    ],
+)
+def test_blocks_with_other_values_are_no_presets(block: str, tmp_path: Path) -> None:
+    assert "presets" not in one(block, tmp_path).values.get("filter", {})
+
+
+def test_c4_with_and_without_endings_are_not_both_presets(tmp_path: Path) -> None:
+    draft = one("C4QualityFilter(), C4QualityFilter(filter_no_terminal_punct=False)", tmp_path)
+    assert draft.values["filter"]["presets"] == ["c4"]
+    assert draft.values["attributes"][0]["taggers"] == ["c4_v2"]

@@ -1,11 +1,13 @@
 """`corpus import dolma`: configurations of the toolkit as one corpus.yaml, and what is not taken over."""
 
+import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
@@ -14,6 +16,7 @@ from corpus_assets.config.selection.attributes import Attributes
 from corpus_assets.importer.dolma.configs import import_dolma
 from corpus_assets.importer.draft import Draft, usable_name
 from resources.errors import ConfigError
+from tests.build.small import opened
 from tests.golden.dolma import ABSENT, SET, configs, top
 
 TAG = {
@@ -257,16 +260,35 @@ STREAM: dict[str, Any] = {
 
 def test_a_mix(tmp_path: Path) -> None:
     draft = imported(tmp_path, {"streams": [STREAM], "shuffle": False})
-    assert draft.values["attributes"] == [{"name": "quality", "taggers": ["gopher_v2"], "compat": "dolma"}]
+    assert draft.values["attributes"] == [
+        {"name": "quality", "taggers": ["gopher_v2"], "compat": "dolma"},
+        {"name": "again", "location": {"d": "d/attributes/again"}},
+    ]
+    assert draft.taken["streams.0.attributes: again"] == "attributes[].location"
+    assert "see that the files of again are in d/attributes/again" in draft.to_do
     left = {"shuffle", "streams.0.output.path", "streams.0.compression", "streams.0.output.discard_fields"}
-    assert left | {"streams.0.attributes: again"} <= set(draft.left_out)
+    assert left <= set(draft.left_out)
     assert draft.values["filter"] == {
         "exclude": STREAM["filter"]["exclude"],
         "discard_fields": ["added"],
         "min_text_length": 40,
-        "attributes": ["quality"],
+        "attributes": ["quality", "again"],
         "compat": "dolma",
     }
+
+
+def test_attributes_that_nothing_makes_are_files_beside_documents(tmp_path: Path) -> None:
+    """The layout of Dolma says where; other folders do not, and that is named."""
+    streams = [
+        {"documents": [f"data/{name}/documents/*.gz"], "attributes": ["Tox", "judge"], "filter": {"exclude": [rule]}}
+        for name, rule in (("a", "$.attributes.judge__judge__score"), ("b", "$.attributes.judge__judge__other"))
+    ]
+    draft = imported(tmp_path, {"streams": [*streams, {"documents": ["c/*.gz"], "attributes": ["lost"]}]})
+    places = {"a": "data/a/attributes/judge", "b": "data/b/attributes/judge"}
+    assert draft.values["attributes"] == [{"name": "judge", "location": places}]
+    assert [entry["attributes"] for entry in draft.values["streams"]] == [["judge"], ["judge"], []]
+    for key in ("streams.0.attributes: Tox", "streams.2.attributes: lost"):
+        assert "nothing here says what makes it" in draft.left_out[key]
 
 
 def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:
@@ -287,7 +309,7 @@ def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:
             "name": "web",
             "sources": ["d"],
             "glob": ["*"],
-            "attributes": ["quality"],
+            "attributes": ["quality", "again"],
             "exclude": STREAM["filter"]["exclude"],
             "min_text_length": 40,
             "discard_fields": ["attributes", "added", "other"],
@@ -308,7 +330,7 @@ def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:
         },
     ]
     left = {"streams.0.output.path", "streams.1.output.path", "streams.1.output.discard_fields"}
-    assert set(draft.left_out) == left | {"streams.0.attributes: again"}
+    assert set(draft.left_out) == left
 
 
 def test_what_to_plan_then(tmp_path: Path) -> None:
@@ -330,13 +352,44 @@ def test_streams_of_files_as_they_are(tmp_path: Path) -> None:
     assert "make a stream of each" in draft.left_out["streams.1"]
 
 
+def test_variables_of_the_environment_stay_in_paths_and_other_interpolations_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What corpus.yaml can say is taken over; the rest is named, and the import goes on."""
+    documents = ["${oc.env:DATA}/wiki/documents/*.gz", "${oc.env:DATA,/mnt}/web/documents/*.gz", "${base}/x/*"]
+    tag = {"documents": documents, "taggers": ["c4_v1", "${oc.env:TAGGER}"], "processes": "${oc.env:CORES}"}
+    tokens = {
+        "documents": ["${oc.env:DATA}/wiki/documents/*.gz"],
+        "tokenizer": {"name_or_path": "${oc.env:DATA}/tokenizer.json", "eos_token_id": "${oc.env:EOS}"},
+    }
+    draft = imported(tmp_path, tag, tokens)
+    assert draft.values["sources"] == [{"name": "wiki", "location": "${DATA}/wiki/documents", "glob": "*.gz"}]
+    assert [entry["taggers"] for entry in draft.values["attributes"]] == [["c4_v1"]]
+    assert draft.values["tokenizer"]["path"] == "${DATA}/tokenizer.json"
+    told = "only the toolkit can resolve '{}'; write its value instead"
+    assert {key: draft.left_out[key] for key in ("documents.1", "documents.2", "taggers.1", "processes")} == {
+        "documents.1": told.format("${oc.env:DATA,/mnt}"),
+        "documents.2": told.format("${base}"),
+        "taggers.1": told.format("${oc.env:TAGGER}"),
+        "processes": told.format("${oc.env:CORES}"),
+    }
+    assert draft.left_out["tokenizer.eos_token_id"] == told.format("${oc.env:EOS}")
+    assert draft.to_do[0] == "set the environment variable DATA wherever the corpus is built, or write its value"
+    monkeypatch.setenv("DATA", str(tmp_path))
+    (tmp_path / "wiki/documents").mkdir(parents=True)
+    (tmp_path / "wiki/documents/a.jsonl.gz").write_bytes(gzip.compress(b"{}"))
+    (tmp_path / "corpus.yaml").write_text(yaml.safe_dump({"name": "a", "sources": draft.values["sources"]}))
+    assert [shard.label for shard in opened(tmp_path).listing().shards] == ["wiki/a.jsonl.gz"]
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
         ({"documents": ["a"]}, "has none of taggers, dedupe, streams"),
         ({"taggers": [], "dedupe": {}}, "has taggers and dedupe of "),
         ([1], "is not a mapping"),
-        ('{"taggers": ["${oc.env:A}"]}', "only the toolkit can resolve '${oc.env:A}'; write its value"),
+        ('{"taggers": ["${oc.env:A}"]}', "no `documents` can be imported as a source"),
+        ('{"taggers": ["${oc.env:A}"]}', "taggers.0: only the toolkit can resolve '${oc.env:A}'; write its value"),
         ("{", "cannot be read"),
         ({"taggers": "c4_v1"}, "taggers: received 'c4_v1'; valid: a list"),
         ({"taggers": [1]}, "taggers: received 1; valid: a list of texts"),

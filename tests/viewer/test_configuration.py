@@ -27,6 +27,14 @@ def test_what_differs_comes_first_and_every_key_is_folded_away(built_once: Path,
     assert re.search(r"split\.holdout</th><td class=\"long\">0\.2</td><td class=\"long\">0\.01</td>", first)
 
 
+def test_the_default_of_a_size_is_a_size(built_once: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "sizes"
+    client = client_of(built_once, folder)
+    write_config(folder, {"sources.0.largest_window": "256 MiB"})
+    page = html.unescape(client.get("/corpus/config").text)
+    assert re.search(r"largest_window</th><td class=\"long\">256 MiB</td><td class=\"long\">128 MiB</td>", page)
+
+
 def test_a_change_of_the_base_is_seen_and_its_faults_too(built_once: Path, tmp_path: Path) -> None:
     folder = tmp_path / "extending"
     client = client_of(built_once, folder)

@@ -14,7 +14,6 @@ from corpus_assets.corpus.corpus import config_file
 from corpus_assets.orchestration.shown.config_text import config_text
 
 _LONGEST = 60
-_MEBIBYTE = 1 << 20
 
 
 class _OneLine(yaml.SafeDumper):
@@ -107,6 +106,5 @@ def _comment(one: Differing | None) -> str:
 def _shown_default(one: Differing) -> str:
     if one.default is NO_DEFAULT or one.default is None:
         return ""
-    is_size = isinstance(one.value, str) and type(one.default) is int and one.default % _MEBIBYTE == 0
-    shown = f"{one.default // _MEBIBYTE} MiB" if is_size else _flow(_plain(_dumped(one.default)))
+    shown = _flow(_plain(_dumped(one.readable_default)))
     return f"default {shown}" if len(shown) <= _LONGEST else ""

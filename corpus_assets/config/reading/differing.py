@@ -14,6 +14,7 @@ from resources.errors import ConfigError
 NO_DEFAULT = object()
 TAGS = ("kind", "mode", "format")
 """Keys that say which section it is, without which others mean nothing."""
+_MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,12 @@ class Differing:
     value: Any
     default: Any
     where: str = ""
+
+    @property
+    def readable_default(self) -> Any:
+        """The default as one would write it: `128 MiB`, if a size was given in words, and else as it is."""
+        is_size = isinstance(self.value, str) and type(self.default) is int and self.default % _MEBIBYTE == 0
+        return f"{self.default // _MEBIBYTE} MiB" if is_size else self.default
 
 
 def differing_values(loaded: Loaded) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from corpus_assets.config.raw_places import S3Access, require_object_store
 from corpus_assets.config.section import Bytes, Location, Name, Section
 from corpus_assets.config.sections import FollowLinks
 from corpus_assets.config.selection.attributes import Attributes, entry_name, key_prefix
+from corpus_assets.config.selection.learned.score_buckets import ScoreBuckets
 from resources.raw_places.addresses import scheme_of
 
 
@@ -115,18 +116,22 @@ class AttributeFiles(Section):
 
 def _is_entry(value: Any) -> Any:
     if not isinstance(value, dict | BaseModel):
-        raise ValueError("a mapping with `name`, and `taggers` or `location`")
+        raise ValueError("a mapping with `name`, and `taggers`, `location` or `score`")
     return value
 
 
 def _made_by(value: Any) -> str:
     given = value if isinstance(value, dict) else value.__dict__
+    if "score" in given:
+        return ScoreBuckets.__name__
     return AttributeFiles.__name__ if "location" in given else Attributes.__name__
 
 
 AttributeEntry = Annotated[
-    Annotated[Attributes, Tag("Attributes")] | Annotated[AttributeFiles, Tag("AttributeFiles")],
+    Annotated[Attributes, Tag("Attributes")]
+    | Annotated[AttributeFiles, Tag("AttributeFiles")]
+    | Annotated[ScoreBuckets, Tag("ScoreBuckets")],
     Discriminator(_made_by),
     BeforeValidator(_is_entry),
 ]
-"""An entry of `attributes`: taggers, or files that somebody else made, which have a `location`."""
+"""An entry of `attributes`: taggers; files that somebody else made, with a `location`; or buckets of a `score`."""

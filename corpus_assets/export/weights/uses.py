@@ -19,9 +19,18 @@ class Begun(msgspec.Struct):
     others: list[int] = []
 
 
+class Documents(msgspec.Struct):
+    """How a unit is used, in documents: existing ones, as many as have the requested tokens on average, and uses."""
+
+    available: int
+    asked: int
+    reached: int
+
+
 class Used(msgspec.Struct, omit_defaults=True):
     """How a source or unit is used: existing, requested and reached tokens, and epochs.
 
+    documents: the same of a unit in documents.
     asked: with `on_excess: share`, the tokens requested before what some cannot have was shared out over the others.
 
     Documents are used `copies` times, and once more if their hash is below `threshold` or among the `others`; less the
@@ -37,6 +46,7 @@ class Used(msgspec.Struct, omit_defaults=True):
     others: list[int]
     begun: Begun | None = None
     asked: int | None = None
+    documents: Documents | None = None
 
     @property
     def end(self) -> Begun:

@@ -7,7 +7,7 @@ from corpus_assets.importer.datatrove.draft import Trove
 from corpus_assets.importer.datatrove.names import TOKENIZERS
 from corpus_assets.importer.datatrove.values import Block
 from corpus_assets.importer.draft import usable_name
-from corpus_assets.importer.given import Given, Unknown, switch, text, whole
+from corpus_assets.importer.given import Given, Unknown, number, switch, text, whole
 from corpus_assets.importer.places import ADDRESS, READ_ADDRESSES, located, tokenizer_of
 
 _SUFFIXES = {"gzip": ".gz", "zstd": ".zst"}
@@ -99,8 +99,10 @@ def extract(trove: Trove, block: Block) -> None:
     """Sets the extractor of the sources that are read up to here."""
     given = trove.given(block)
     trove.draft.take(given.where.strip(), "sources[].extractor")
+    seconds = given.take("timeout", "sources[].html.seconds, of CPU time", number)
     for source in trove.draft.values["sources"]:
-        source.setdefault("extractor", "trafilatura")
+        if "extractor" not in source:
+            source |= {"extractor": "trafilatura", **({"html": {"seconds": seconds}} if seconds else {})}
     trove.draft.remind("pip install 'corpus-assets[trafilatura]'")
     trove.finish(given)
 

@@ -72,7 +72,6 @@ LEFT_PARAMETERS: Mapping[str, str] = {
     **dict.fromkeys(("save_filename", "local_working_dir", "create_index_name"), _STORE),
     **dict.fromkeys(("finder_workers", "lines_to_buffer", "skip_existing_sigs", "save_index"), _PARTS),
     **dict.fromkeys(("upload_block_size", "max_file_size", "cleanup"), "files are written once, whole"),
-    "timeout": "a page that takes too long fails its row; set `engine.job_timeout` for a partition",
     "favour_precision": "the extractor runs with settings of its own (corpus docs inputs)",
     "include_images": "texts have no images",
     "deduplicate": "the extractor runs with settings of its own (corpus docs inputs)",

@@ -14,6 +14,7 @@ from corpus_assets.importer.datatrove.names import (
     TOKENIZERS,
     WRITERS,
 )
+from corpus_assets.importer.datatrove.presets import preset
 from corpus_assets.importer.datatrove.script import Pipeline, read_pipelines
 from corpus_assets.importer.datatrove.values import Block
 from corpus_assets.importer.draft import Draft
@@ -103,7 +104,8 @@ def _take(trove: Trove, pipeline: Pipeline) -> None:
 def _take_block(trove: Trove, block: Block) -> None:
     given = trove.given(block)
     if (take := _TAKE.get(block.name)) is not None:
-        take(trove, block)
+        if not preset(trove, block):
+            take(trove, block)
         return
     why = LEFT_BLOCKS.get(block.name)
     if why is None and block.name.endswith(("Stats", "StatsMerger")):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from corpus_assets.importer.dolma.interpolations import filled_in
 from corpus_assets.importer.draft import Draft
 from corpus_assets.importer.reading import read_mapping
 from corpus_assets.importer.shell.calls import calls
@@ -57,7 +58,7 @@ def command_lines(draft: Draft, file: Path) -> Iterator[CommandLine]:
             if found is None:
                 draft.leave(f"{call.given.where}-c", f"there is no file {path}; import it beside this one")
                 continue
-            values = read_mapping(found, f"a configuration of `dolma {command}`")
+            values = filled_in(draft, read_mapping(found, f"a configuration of `dolma {command}`"))
         for key, value in given.items():
             _put(values, key, _typed(key, value))
         values.setdefault(KINDS[command], {} if command in ("dedupe", "tokens") else [])

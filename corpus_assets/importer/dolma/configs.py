@@ -1,12 +1,12 @@
 """Configurations of the Dolma toolkit 1.2.1 as a corpus.yaml (docs/formats/dolma.md "Configurations")."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from corpus_assets.importer.dolma.commands import command_lines
 from corpus_assets.importer.dolma.dedupe import check_against, import_dedupe, is_read_only, narrow
+from corpus_assets.importer.dolma.interpolations import filled_in
 from corpus_assets.importer.dolma.keys import name_all
 from corpus_assets.importer.dolma.mix import add_mixes, import_mix
 from corpus_assets.importer.dolma.shapes import check_shapes
@@ -14,7 +14,7 @@ from corpus_assets.importer.dolma.tag import import_tag
 from corpus_assets.importer.dolma.tokens import add_tokens, import_tokens
 from corpus_assets.importer.draft import Draft
 from corpus_assets.importer.finishing import finished
-from corpus_assets.importer.reading import is_configuration, read_mapping, read_text
+from corpus_assets.importer.reading import is_configuration, read_mapping
 from resources.errors import ConfigError
 
 Take = Callable[[Draft, Mapping[str, Any], Path], None]
@@ -25,7 +25,6 @@ KINDS: dict[str, Take] = {
     "tokenizer": import_tokens,
 }
 """The importer of each kind of configuration, by the key that identifies the kind."""
-_INTERPOLATION = re.compile(r"\$\{[^}]*\}")
 
 
 def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
@@ -65,9 +64,7 @@ def _given(draft: Draft, file: Path) -> list[tuple[Path, str, dict[str, Any]]]:
     if not is_configuration(file):
         return list(command_lines(draft, file))
     values = read_mapping(file, "a configuration of `dolma tag`, `dolma dedupe`, `dolma mix` or `dolma tokens`")
-    if found := _INTERPOLATION.search(read_text(file)):
-        raise ConfigError(f"{file}: only the toolkit can resolve {found[0]!r}; write its value instead")
-    return [(file, _kind(file, values), values)]
+    return [(file, _kind(file, values), filled_in(draft, values))]
 
 
 def _words(draft: Draft) -> str:

@@ -1,8 +1,8 @@
 """Dolma's `mix` configurations as `filter`, or as `streams` if their rules differ or do not cover all documents."""
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
 from typing import Any
 
 from corpus_assets.attributes.registry import BUILT_IN
@@ -34,7 +34,7 @@ def import_mix(draft: Draft, given: Mapping[str, Any], folder: Path) -> None:
     for place, stream in enumerate(given.get("streams") or []):
         key = f"streams.{place}"
         sources = add_documents(draft, stream.get("documents") or [], f"{key}.documents", folder)
-        rules, names = _rules(stream), _entries(draft, stream, key)
+        rules, names = _rules(stream), _entries(draft, stream, key, sources)
         draft.streams.append(GivenStream(key, stream, sources, rules, names, whole))
 
 
@@ -134,26 +134,48 @@ def _replacement(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "syntax": entry.get("syntax") or "jsonpath", **scores}
 
 
-def _entries(draft: Draft, stream: Mapping[str, Any], key: str) -> list[str]:
-    """Returns the attributes available to expressions, and reports those that no entry computes.
+def _entries(draft: Draft, stream: Mapping[str, Any], key: str, sources: Iterable[str]) -> list[str]:
+    """Returns the attributes available to expressions, and reports those that nothing makes and that are nowhere.
 
-    Adds taggers that expressions name.
+    Adds taggers that expressions name, and entries with the files that lie beside `documents`, as Dolma lays them out.
     """
     names: list[str] = []
     for experiment in stream.get("attributes") or []:
         for tagger in dict.fromkeys(_named(str([stream.get("filter"), stream.get("span_replacement")]), experiment)):
             add_entry(draft, experiment, [tagger], f"{key}.attributes")
         name = usable_name(experiment, "attributes")
-        made = [name] if draft.entry("attributes", name) else []
+        made = [name] if "taggers" in (draft.entry("attributes", name) or {}) else []
         made += (one for one in draft.experiments.get(name, []) if draft.entry("dedupers", one))
         names += (one for one in made if one not in names)
-        if not made:
+        if not made and (name := _add_files(draft, experiment, sources, key)):
+            names += [name] if name not in names else []
+        elif not made:
             draft.leave(
                 f"{key}.attributes: {experiment}",
                 "nothing here says what makes it; import its tag or dedupe configuration together with this one, or "
                 f"read its files by an entry of `attributes` with `location: .../attributes/{experiment}`",
             )
     return names
+
+
+def _add_files(draft: Draft, experiment: str, sources: Iterable[str], key: str) -> str:
+    """Adds the files of an experiment as an entry of `attributes`; returns its name.
+
+    Returns an empty text if the documents are in no folder `documents`, or the name cannot be that of an entry.
+    """
+    name = usable_name(experiment, "attributes")
+    places = {source: PurePath(str((draft.entry("sources", source) or {}).get("location", ""))) for source in sources}
+    if key_prefix(name) != key_prefix(experiment) or not places or any(p.name != "documents" for p in places.values()):
+        return ""
+    found = {source: str(place.parent / "attributes" / experiment) for source, place in places.items()}
+    entry = draft.entry("attributes", name)
+    if entry is None:
+        entry = {"name": name, "location": {}}
+        draft.add("attributes", entry)
+    entry["location"] |= found
+    draft.take(f"{key}.attributes: {experiment}", "attributes[].location")
+    draft.remind(f"see that the files of {experiment} are in {', '.join(sorted(set(entry['location'].values())))}")
+    return name
 
 
 def _named(expressions: str, experiment: str) -> Iterator[str]:

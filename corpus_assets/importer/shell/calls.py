@@ -15,6 +15,8 @@ _BEFORE = 4
 """Words that may stand before a program: `python -u -m`."""
 _PROGRAM = re.compile(r"[./~$]*[A-Za-z][\w./-]*", re.ASCII)
 """What a program can be called; blocks of pages also hold lists of files and what programs print."""
+_LONGEST = 80
+"""Characters of a command that are shown."""
 _SILENT = ("cd", "ls", "echo", "set", "mkdir", "source", "activate", "pwd", "exit", "sleep", "wait", "cat")
 
 
@@ -36,10 +38,16 @@ def calls(draft: Draft, files: Sequence[Path], programs: Mapping[str, Options], 
             where = f"{label}line {command.line}: "
             if (found := _program(command, programs)) is None:
                 if command.is_shell and _PROGRAM.fullmatch(command.words[0]) and command.words[0] not in _SILENT:
-                    draft.leave(f"{where}{' '.join(command.words[:2])}", f"no command of {tool}")
+                    draft.leave(f"{where}{_in_short(command.words)}", f"no command of {tool}")
                 continue
             name, rest = found
             yield Call(name, Given(draft, read_options(rest, programs[name]), f"{where}{name} "))
+
+
+def _in_short(words: Sequence[str]) -> str:
+    """Returns a command in one line, shortened."""
+    line = " ".join(" ".join(words).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
 
 
 def _program(command: Command, programs: Mapping[str, Options]) -> tuple[str, tuple[str, ...]] | None:

@@ -9,11 +9,11 @@ import msgspec
 from corpus_assets.mix.kept import kept
 from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.units.dimensions import Dimension, Scored, assets_of, borders_of, unit_name
-from corpus_assets.mix.units.quantiles import SCORE, counted
 from corpus_assets.mix.units.rows import rows_of
 from corpus_assets.mix.units.uses import BORDERS, Uses
 from corpus_assets.mix.units.values import Subject, Value, number
 from resources.documents.looked_for import LookedFor, numbers_of
+from resources.documents.quantiles import SCORE, counted
 from resources.documents.unit_tables import MOST_UNITS, unit_hash
 from resources.errors import BadFileError
 from resources.formats.row_tables import identifiers

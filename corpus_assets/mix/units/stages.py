@@ -10,10 +10,10 @@ from corpus_assets.mix.kept import LEAVE_OUT
 from corpus_assets.mix.units.chunks import mixed_units
 from corpus_assets.mix.units.dimensions import Dimension, Scored, assets_of
 from corpus_assets.mix.units.documents import document_units, mix_scores, scores_path
-from corpus_assets.mix.units.quantiles import quantiles
 from corpus_assets.mix.units.uses import BORDERS, Uses, uses_parameters
 from corpus_assets.mix.units.values import Subject
 from resources.documents.looked_for import absent_names
+from resources.documents.quantiles import quantiles
 from resources.formats.attributes import FLAGS
 from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
 from resources.stage.hooks import Hooks, Values

@@ -40,6 +40,7 @@ class FormatOptions:
     extractors: what takes the main text out of HTML, one after another.
     least: characters that one must find, else the next one is asked.
     form: of the text of web pages, `text` or `markdown`.
+    seconds: of CPU time that a page may take to extract; None for no limit.
     escape: character of CSV that makes a quote, delimiter or line end after it part of a value; None if no character
         does that.
     window: see `Limits`.
@@ -53,6 +54,7 @@ class FormatOptions:
     window: int = ZSTD_WINDOW_BYTES
     least: int = 1
     form: str = "text"
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
 from corpus_assets.raw.rows.faults import RowError
 from corpus_assets.raw.web.libraries import Extract, library, library_version
+from corpus_assets.raw.web.limited import LimitedExtractor
 from resources.errors import ConfigError
 from resources.user.modules import module_digest
 
@@ -33,11 +34,13 @@ class Extraction:
 
     extractors: names of libraries, or `module:function` of the user's own; the next one is asked where one gives fewer
         characters than `least`, and the longest text is taken if all of them do. form: `text` or `markdown`.
+    seconds: of CPU time that a page may take; None for no limit.
     """
 
     extractors: tuple[str, ...]
     least: int = 1
     form: str = "text"
+    seconds: float | None = None
 
 
 def extractor_version(name: str) -> str:
@@ -81,6 +84,15 @@ def extractor(how: Extraction) -> Extract:
     """Returns a function that makes the text of a page; `ConfigError` names what is not installed."""
     for name in how.extractors:
         extractor_version(name)
+    if how.form != "text":
+        _markdown()
+    if how.seconds is not None:
+        return LimitedExtractor(how.seconds, asdict(replace(how, seconds=None))).extract
+    return unlimited(how)
+
+
+def unlimited(how: Extraction) -> Extract:
+    """Returns a function that makes the text of a page, however long it takes."""
     chain = [own_extractor(name) if ":" in name else library(name) for name in how.extractors]
     if how.form == "text":
         return lambda html: _first_with_enough(html, chain, how.least)
@@ -130,8 +142,15 @@ def main_text(html: str, extract: Extract) -> str:
         raise RowError("html_too_deep", f"elements nest {depth} deep; valid: at most {MOST_NESTED}")
     try:
         return extract(html)
+    except RowError:
+        raise
     except Exception as fault:  # the libraries raise almost anything over broken pages
-        raise RowError("extraction_failed", f"{type(fault).__name__}: {fault}"[:200]) from None
+        raise RowError("extraction_failed", in_words(fault)) from None
+
+
+def in_words(fault: Exception) -> str:
+    """Returns what a library raised, shortened."""
+    return f"{type(fault).__name__}: {fault}"[:200]
 
 
 def nesting(html: str) -> int:

@@ -1,5 +1,7 @@
 """Tokens per source, split and dataset; the requested and reached mixture; packing and truncation."""
 
+from msgspec import UNSET
+
 from corpus_assets.config.datasets.text_exports import TEXT
 from corpus_assets.html import charts
 from corpus_assets.report.duplicates import power_of_two
@@ -141,6 +143,10 @@ def _mixture(dataset: Dataset, what: str) -> Block:
     ]
     columns = [(what, "text"), ("tokens there are", "count"), ("share asked for", "share"), ("asked for", "count")]
     columns += [("reached", "count"), ("share reached", "share"), ("epochs", "number")]
+    if any(used.documents is not UNSET for _, used in shown):
+        counts = [(None, None, None) if used.documents is UNSET else used.documents for _, used in shown]
+        rows = [[*row, *of_documents] for row, of_documents in zip(rows, counts, strict=True)]
+        columns += [(name, "count") for name in ("documents there are", "documents asked for", "documents used")]
     return Table(f"Weights of dataset {dataset.name}", columns, rows, left_out=len(others))
 
 

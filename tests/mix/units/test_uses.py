@@ -15,9 +15,9 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.export.documents import Documents
 from corpus_assets.export.mixture import mixed
 from corpus_assets.export.weights.stored import stored_mix
-from corpus_assets.mix.units.quantiles import counted, quantiles
 from corpus_assets.mix.units.uses import uses_of
 from corpus_assets.tracing.look import Look
+from resources.documents.quantiles import counted, quantiles
 from resources.hashing import keyed_hash
 from tests.build.small import drive, opened
 from tests.export.exported import partitions

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from corpus_assets.attributes.lists import lines_of
+from resources.documents.kenlm_models import read_model
 from resources.documents.tagger import Spans, Tagger, Text
 from resources.errors import BadFileError
 from resources.outside_files import OutsideFile
@@ -31,28 +32,24 @@ class Borders(NamedTuple):
 
 def model_of(files: Sequence[OutsideFile]) -> Any:
     """Returns the language model of one file, in ARPA or KenLM's binary form; `BadFileError` if it is none."""
-    import kenlm
-
-    file, config = files[0], kenlm.Config()
-    config.show_progress = False
-    try:
-        with file.copied() as path:
-            return kenlm.Model(path, config)
-    except (OSError, RuntimeError, ValueError) as error:
-        said = str(error).rpartition("threw ")[2].removesuffix(")")
-        raise BadFileError(file.name, f"no model that KenLM can read: {said}") from None
+    with files[0].copied() as path:
+        return read_model(path, files[0].name)
 
 
 def pieces_of(files: Sequence[OutsideFile]) -> Any:
     """Returns the SentencePiece model of one file; `BadFileError` if it is none."""
+    with files[0].open() as stream:
+        return read_pieces(stream.read(), files[0].name)
+
+
+def read_pieces(content: bytes, name: str) -> Any:
+    """Returns the SentencePiece model of some bytes; `BadFileError` if they are none. name: of the file."""
     from sentencepiece import SentencePieceProcessor
 
-    file = files[0]
     try:
-        with file.open() as stream:
-            return SentencePieceProcessor(model_proto=stream.read())
+        return SentencePieceProcessor(model_proto=content)
     except (OSError, RuntimeError, ValueError) as error:
-        raise BadFileError(file.name, f"no model of SentencePiece: {error}") from None
+        raise BadFileError(name, f"no model of SentencePiece: {error}") from None
 
 
 def borders_of(files: Sequence[OutsideFile]) -> Borders:
@@ -77,7 +74,7 @@ def normalized(string: str) -> str:
     return _UNPRINTABLE.sub("", _DIGIT.sub("0", bare).translate(_PUNCTUATION))
 
 
-def _perplexity(model: Any, lines: Sequence[str]) -> float:
+def perplexity_of(model: Any, lines: Sequence[str]) -> float:
     """Returns the perplexity over all words of lines, and an end for each line."""
     length = sum(len(line.split()) + 1 for line in lines)
     exponent = -sum(model.score(line) for line in lines) / length
@@ -87,13 +84,13 @@ def _perplexity(model: Any, lines: Sequence[str]) -> float:
 def perplexity(text: Text, model: Any) -> Spans:
     """Returns the perplexity of the words of the text, line by line."""
     lines = [line for line in text.string.splitlines() if line.strip()]
-    return {PERPLEXITY: text.whole(_perplexity(model, lines))} if lines else {}
+    return {PERPLEXITY: text.whole(perplexity_of(model, lines))} if lines else {}
 
 
 def _by_pieces(text: Text, model: Any, tokenizer: Any) -> float | None:
     if not text.string.strip():
         return None
-    return _perplexity(model, [" ".join(tokenizer.encode(normalized(text.string), out_type=str))])
+    return perplexity_of(model, [" ".join(tokenizer.encode(normalized(text.string), out_type=str))])
 
 
 def ccnet_perplexity(text: Text, model: Any, tokenizer: Any) -> Spans:

@@ -1,0 +1,33 @@
+"""`python -m corpus_assets.raw.web.extractor_server`: makes texts of pages for `limited.py`."""
+
+import json
+import signal
+import sys
+from contextlib import redirect_stdout
+
+from corpus_assets.raw.web.extractors import Extraction, in_words, unlimited
+from resources.processes.limited_work import Answer, serve
+
+
+def begin(line: bytes) -> tuple[bytes, Answer]:
+    """Loads the extractors that the first request names, and says how pages are answered."""
+    signal.setitimer(signal.ITIMER_PROF, 0)  # The limit is for pages; libraries load for seconds.
+    start = json.loads(line)
+    sys.path[:] = start["folders"]
+    how = Extraction(**{**start["how"], "extractors": tuple(start["how"]["extractors"])})
+    with redirect_stdout(sys.stderr):  # Standard output is for answers.
+        extract = unlimited(how)
+
+    def answer(line: bytes) -> bytes:
+        with redirect_stdout(sys.stderr):
+            try:
+                found = {"text": extract(json.loads(line))}
+            except Exception as fault:  # the libraries raise almost anything over broken pages
+                found = {"fault": in_words(fault)}
+        return json.dumps(found).encode()
+
+    return b"{}", answer
+
+
+if __name__ == "__main__":
+    serve(begin)
