@@ -13,10 +13,10 @@ from corpus_assets.attributes.dedupers.earlier import seen
 from corpus_assets.attributes.dedupers.hashes import HASHES, hashes, is_compared
 from corpus_assets.attributes.dedupers.marks import is_scored_in_integers, marks
 from corpus_assets.attributes.dedupers.subjects import PARTS
+from corpus_assets.attributes.dedupers.unmatched import unmatched
 from corpus_assets.config.selection.dedupers import Deduper
-from resources.documents.looked_for import absent_names, missing
+from resources.documents.looked_for import absent_names
 from resources.formats.row_tables import NAMES, TEXTS
-from resources.raw_places.files import printable
 from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
@@ -154,12 +154,10 @@ class HashesHooks(Hooks):
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
         """Yields sentences on patterns of an entry that no file matches, and on values that no document has."""
-        rule, shards = self.rule, [partition.shard for partition in partitions if partition.shard is not None]
-        for glob in [rule.glob] if isinstance(rule.glob, str) else rule.glob or []:
-            if shards and not any(shard.is_among(rule.sources, glob) for shard in shards):
-                paths = (printable(shard.path) for shard in shards)
-                yield missing(f"dedupers.{rule.name}.glob {glob!r}", len(shards), "files", paths, verb="matches")
-        yield from absent_names([one for one in partitions if one.shard and is_compared(one.shard, rule)], settings)
+        yield from unmatched(self.rule, partitions)
+        yield from absent_names(
+            [one for one in partitions if one.shard and is_compared(one.shard, self.rule)], settings
+        )
 
 
 @dataclass(frozen=True)

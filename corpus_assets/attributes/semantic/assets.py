@@ -7,6 +7,7 @@ from functools import partial
 from typing_extensions import override
 
 from corpus_assets import dataset_names as names
+from corpus_assets.attributes.dedupers.unmatched import unmatched
 from corpus_assets.attributes.semantic.alike import KEEP, alike
 from corpus_assets.attributes.semantic.centers import centers
 from corpus_assets.attributes.semantic.embedding import embedder
@@ -16,9 +17,7 @@ from corpus_assets.attributes.semantic.models import model_version
 from corpus_assets.attributes.semantic.vectors import MODEL, place_of, vectors
 from corpus_assets.config.selection.kinds.semantic import Semantic
 from corpus_assets.dedup.shared import ORDER
-from resources.documents.looked_for import missing
 from resources.formats.row_tables import NAMES
-from resources.raw_places.files import printable
 from resources.stage.declaration import Partitioning, Stage, every, own_segment, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
@@ -209,15 +208,11 @@ class VectorsHooks(SemanticHooks):
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
         """Yields sentences on patterns of an entry that no file matches, and on documents without a known token."""
-        rule, shards = self.rule, [partition.shard for partition in partitions if partition.shard is not None]
-        for glob in [rule.glob] if isinstance(rule.glob, str) else rule.glob or []:
-            if shards and not any(shard.is_among(rule.sources, glob) for shard in shards):
-                paths = (printable(shard.path) for shard in shards)
-                yield missing(f"dedupers.{rule.name}.glob {glob!r}", len(shards), "files", paths, verb="matches")
+        yield from unmatched(self.rule, partitions)
         unknown = sum(_left_out(one).get("unknown", 0) for one in partitions)
         known = sum(one.record.statistics["rows_out"] for one in partitions)
         if unknown and not known:
-            yield f"dedupers.{rule.name}: none of {unknown:,} documents has a token that the model knows"
+            yield f"dedupers.{self.rule.name}: none of {unknown:,} documents has a token that the model knows"
 
 
 def _left_out(partition: Partition) -> Mapping[str, int]:

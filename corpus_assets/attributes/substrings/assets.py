@@ -7,6 +7,7 @@ from functools import partial
 from typing_extensions import override
 
 from corpus_assets import dataset_names as names
+from corpus_assets.attributes.dedupers.unmatched import unmatched
 from corpus_assets.attributes.substrings import compiled
 from corpus_assets.attributes.substrings.by_range import RANGES
 from corpus_assets.attributes.substrings.marks import marks
@@ -14,9 +15,7 @@ from corpus_assets.attributes.substrings.passages import passages
 from corpus_assets.attributes.substrings.repeated import PASSAGES, WINDOWS, repeated
 from corpus_assets.attributes.substrings.windows import windows
 from corpus_assets.config.selection.kinds.substrings import Substrings
-from resources.documents.looked_for import missing
 from resources.formats.row_tables import NAMES, TEXTS
-from resources.raw_places.files import printable
 from resources.stage.declaration import Partitioning, Stage, own_segment, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
@@ -192,8 +191,4 @@ class PassagesHooks(SubstringsHooks):
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
         """Yields sentences on patterns of an entry that no file matches."""
-        rule, shards = self.rule, [partition.shard for partition in partitions if partition.shard is not None]
-        for glob in [rule.glob] if isinstance(rule.glob, str) else rule.glob or []:
-            if shards and not any(shard.is_among(rule.sources, glob) for shard in shards):
-                paths = (printable(shard.path) for shard in shards)
-                yield missing(f"dedupers.{rule.name}.glob {glob!r}", len(shards), "files", paths, verb="matches")
+        yield from unmatched(self.rule, partitions)
