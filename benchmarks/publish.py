@@ -62,10 +62,11 @@ from benchmarks import (
     web_text,
     worker_memory,
 )
-from benchmarks.page import PAGE
 from tests.object_store import ENVIRONMENT, weed
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).with_name("page.md").read_text(encoding="utf-8")
+"""The text of `docs/benchmarks.md`, a section for each benchmark, with places for figures."""
 
 
 def stage_table(figures: Mapping[str, Any]) -> str:

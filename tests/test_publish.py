@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from benchmarks import publish
-from benchmarks.page import PAGE
 
 
 def fields(section: str) -> set[str]:
@@ -27,7 +26,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page = tmp_path / "benchmarks.md"
     monkeypatch.setattr(publish, "TARGET", page)
     turns = iter(range(1000))
-    for name, section in zip(publish.MEASURES, publish.sections(PAGE)[1:], strict=True):
+    for name, section in zip(publish.MEASURES, publish.sections(publish.PAGE)[1:], strict=True):
         monkeypatch.setitem(publish.MEASURES, name, partial(stand_in, name, fields(section), turns))
     return page
 
@@ -43,5 +42,5 @@ def test_a_section_made_anew_replaces_its_own_text_alone(target: Path) -> None:
 
 
 def test_sections_are_named_by_the_scripts_they_tell_of() -> None:
-    for name, section in zip(publish.MEASURES, publish.sections(PAGE)[1:], strict=True):
+    for name, section in zip(publish.MEASURES, publish.sections(publish.PAGE)[1:], strict=True):
         assert f"`python -m benchmarks.{name}`" in section
