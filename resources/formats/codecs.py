@@ -57,10 +57,14 @@ class WindowError(CodecError):
     """A compressed stream needs a window that is larger than allowed."""
 
 
+Read = Callable[[int], bytes | memoryview]
+"""Reads at most so many decompressed bytes; none at the end."""
+
+
 class _Decoded(io.RawIOBase):
     """A raw stream over a `read(size)` of decompressed bytes, with an allowance."""
 
-    def __init__(self, read: Callable[[int], bytes], max_bytes: int | None) -> None:
+    def __init__(self, read: Read, max_bytes: int | None) -> None:
         self._read = read
         self._max_bytes = max_bytes
         self._count = 0
@@ -206,7 +210,7 @@ def open_zstd(raw: BinaryIO, max_bytes: int | None = None, window: int = ZSTD_WI
     return open_packed(raw, "zstd", max_bytes, window)
 
 
-def _gzip(raw: BinaryIO, _window: int) -> Callable[[int], bytes]:
+def _gzip(raw: BinaryIO, _window: int) -> Read:
     stream: BinaryIO = igzip.open(raw, "rb")  # type: ignore[no-untyped-call]
 
     def read(size: int) -> bytes:
@@ -218,13 +222,15 @@ def _gzip(raw: BinaryIO, _window: int) -> Callable[[int], bytes]:
     return read
 
 
-def _arrow(packed: str, raw: BinaryIO, _window: int = ZSTD_WINDOW_BYTES) -> Callable[[int], bytes]:
+def _arrow(packed: str, raw: BinaryIO, _window: int = ZSTD_WINDOW_BYTES) -> Read:
     # Arrow's stream reports a frame that ends early; zstandard's stream_reader ends there without an error.
     stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), packed)
 
-    def read(size: int) -> bytes:
+    def read(size: int) -> bytes | memoryview:
         try:
-            return cast(bytes, stream.read(size))
+            # `stream.read` never frees the bytes that it reserved if it fails: Arrow's buffers do.
+            block = stream.read_buffer(size)
+            return memoryview(block).cast("B") if block.size else b""
         except MemoryError:  # Arrow's own OSErrors are ArrowExceptions too.
             raise
         except _ARROW_FAULTS as fault:
@@ -235,14 +241,14 @@ def _arrow(packed: str, raw: BinaryIO, _window: int = ZSTD_WINDOW_BYTES) -> Call
     return read
 
 
-def _zstd(raw: BinaryIO, window: int) -> Callable[[int], bytes]:
+def _zstd(raw: BinaryIO, window: int) -> Read:
     """Arrow's decoder is faster; it takes no other limit than its own."""
     if window <= ZSTD_WINDOW_BYTES:
         return _arrow("zstd", raw)
     return _joined("zstd", _ZstdFrame, raw, window)
 
 
-def _joined(packed: str, new: Callable[[int], _Decoder], raw: BinaryIO, window: int) -> Callable[[int], bytes]:
+def _joined(packed: str, new: Callable[[int], _Decoder], raw: BinaryIO, window: int) -> Read:
     streams = _JoinedStreams(raw, partial(new, window))
 
     def read(size: int) -> bytes:
@@ -272,7 +278,7 @@ def _fault(packed: str, fault: Exception, window: int) -> CodecError:
     return CodecError(f"{packed} stream is cut or corrupt ({fault})")
 
 
-CODECS: Final[Mapping[str, Callable[[BinaryIO, int], Callable[[int], bytes]]]] = {
+CODECS: Final[Mapping[str, Callable[[BinaryIO, int], Read]]] = {
     "gzip": _gzip,
     "zstd": _zstd,
     "bzip2": partial(_joined, "bzip2", _new_bzip2),

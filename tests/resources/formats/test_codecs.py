@@ -3,7 +3,9 @@ import gzip
 import io
 import itertools
 import lzma
+import resource
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pytest
@@ -119,6 +121,20 @@ def test_output_past_the_allowance_is_an_error(compress: Compress, opener: Opene
     assert len(opener(io.BytesIO(packed), 5_000_000).read()) == 5_000_000
     with pytest.raises(CodecError, match="more than the 4999999 bytes"):
         opener(io.BytesIO(packed), 4_999_999).read()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells how much memory a process has reserved")
+@pytest.mark.parametrize(("compress", "opener"), CODECS)
+def test_streams_that_fail_reserve_no_memory_for_good(compress: Compress, opener: Opener) -> None:
+    cut, asked = compress(b"some text, " * 1000)[:-5], 4 << 20
+
+    def reserved() -> int:
+        with pytest.raises(CodecError):
+            opener(io.BytesIO(cut)).read(asked)
+        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+    before = max(reserved() for _ in range(10))
+    assert max(reserved() for _ in range(40)) - before < 10 * asked
 
 
 @pytest.mark.parametrize("packed", ["gzip", "bzip2", "xz"])
