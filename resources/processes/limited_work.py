@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 OUT_OF_MEMORY = 70
 """Exit code of a process whose answer needed more memory than it may have."""
@@ -40,11 +41,13 @@ class Limits:
 def serve(begin: Callable[[bytes], tuple[bytes, Answer]]) -> None:
     """Answers the lines of standard input until it ends. begin: answers the first, and says what answers the others."""
     limits = Limits.of(sys.argv[1:])
+    requests, answers = _own_pipes()
+    process = os.getpid()
     at_first = _address_space()
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     answer: Answer | None = None
-    for line in sys.stdin.buffer:
+    for line in requests:
         _set_memory(at_first + limits.memory + limits.per_byte * len(line) if at_first else resource.RLIM_INFINITY)
         signal.setitimer(signal.ITIMER_PROF, limits.cpu_seconds)
         try:
@@ -54,11 +57,28 @@ def serve(begin: Callable[[bytes], tuple[bytes, Answer]]) -> None:
                 said = answer(line)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
+        if os.getpid() != process:
+            os._exit(0)  # A copy that the answer made of this process; it has nothing to say.
         signal.setitimer(signal.ITIMER_PROF, 0)
         # A request may be longer than the memory that was left for the one before it.
         _set_memory(resource.RLIM_INFINITY)
-        sys.stdout.buffer.write(said + b"\n")
-        sys.stdout.buffer.flush()
+        answers.write(said + b"\n")
+        answers.flush()
+
+
+def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Returns where requests come from, and where answers go.
+
+    Code that answers has neither: its standard input is empty, and what it prints goes to standard error, also if it or
+    a process that it starts writes to file descriptor 1. Processes that outlive this one do not hold the pipe open.
+    """
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    os.register_at_fork(after_in_child=answers.close)
+    return requests, answers
 
 
 def _set_memory(most: int) -> None:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
-from pathlib import Path
 
 import pytest
 
@@ -72,20 +71,6 @@ def test_pages_of_unfinished_links_are_read_in_one_pass(page: str) -> None:
 def test_a_very_long_line_is_text() -> None:
     line = "word " * 300_000
     assert agreed_text("<a>word</a>", line, line, [line, line]) == line
-
-
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Writes the module `own_pages`."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-
-    def write(code: str) -> None:
-        (tmp_path / "own_pages.py").write_text(code, encoding="utf-8")
-        sys.modules.pop("own_pages", None)
-        extractor.cache_clear()
-
-    return write
 
 
 def test_the_next_extractor_is_asked_where_one_finds_too_little(own: Callable[[str], None]) -> None:
@@ -225,36 +210,3 @@ def test_each_library_gives_the_article(name: str) -> None:
     found = main_text(page, extractors.extractor(Extraction((name,))))
     assert found.count("of the article is about the number") == 9
     assert "Home" not in found
-
-
-def test_a_page_on_which_an_extractor_never_ends_costs_this_page_alone(own: Callable[[str], None]) -> None:
-    """The next page is read by a new process; prints of an extractor are no answers."""
-    own(
-        "def text(page):\n"
-        "    print('reading')\n"
-        "    while page == 'endless': pass\n"
-        "    if page == 'broken': raise KeyError('x')\n"
-        "    return page * 2\n"
-    )
-    extract = extractor(Extraction(("own_pages:text",), seconds=0.2))
-    assert main_text("a\nb\u2028", extract) == "a\nb\u2028" * 2
-    for _ in range(2):
-        with pytest.raises(RowError) as fault:
-            main_text("endless", extract)
-        assert fault.value.reason == "extraction_too_long"
-        assert fault.value.detail == "it takes more than 0.2 s of CPU time (`html.seconds`)"
-        assert main_text("next", extract) == "nextnext"
-    with pytest.raises(RowError) as fault:
-        main_text("broken", extract)
-    assert (fault.value.reason, fault.value.detail) == ("extraction_failed", "KeyError: 'x'")
-
-
-def test_a_limit_changes_no_text(own: Callable[[str], None]) -> None:
-    own("def text(page): return page.upper()\n")
-    for form in ("text", "markdown"):
-        if form == "markdown":
-            pytest.importorskip("lxml", reason="the extra web is not installed")
-        without = Extraction(("own_pages:text",), form=form)
-        with_limit = Extraction(("own_pages:text",), form=form, seconds=60)
-        page = "<main><p>One paragraph of a page</p><pre>code  here</pre></main>"
-        assert main_text(page, extractor(with_limit)) == main_text(page, extractor(without))

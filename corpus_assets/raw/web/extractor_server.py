@@ -3,7 +3,6 @@
 import json
 import signal
 import sys
-from contextlib import redirect_stdout
 
 from corpus_assets.raw.web.extractors import Extraction, in_words, unlimited
 from resources.processes.limited_work import Answer, serve
@@ -15,15 +14,13 @@ def begin(line: bytes) -> tuple[bytes, Answer]:
     start = json.loads(line)
     sys.path[:] = start["folders"]
     how = Extraction(**{**start["how"], "extractors": tuple(start["how"]["extractors"])})
-    with redirect_stdout(sys.stderr):  # Standard output is for answers.
-        extract = unlimited(how)
+    extract = unlimited(how)
 
     def answer(line: bytes) -> bytes:
-        with redirect_stdout(sys.stderr):
-            try:
-                found = {"text": extract(json.loads(line))}
-            except Exception as fault:  # the libraries raise almost anything over broken pages
-                found = {"fault": in_words(fault)}
+        try:
+            found = {"text": extract(json.loads(line))}
+        except Exception as fault:  # the libraries raise almost anything over broken pages
+            found = {"fault": in_words(fault)}
         return json.dumps(found).encode()
 
     return b"{}", answer

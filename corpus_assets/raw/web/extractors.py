@@ -10,7 +10,7 @@ from typing import Any, Final
 from corpus_assets.raw.rows.faults import RowError
 from corpus_assets.raw.web.libraries import Extract, library, library_version
 from corpus_assets.raw.web.limited import LimitedExtractor
-from resources.errors import ConfigError
+from resources.errors import ConfigError, CorpusError
 from resources.user.modules import module_digest
 
 HTML_CHARACTERS: Final = 16 << 20
@@ -19,6 +19,7 @@ MOST_NESTED: Final = 512
 
 _MANY_TAGS: Final = 4096
 _TAG: Final = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9]*)")
+_HALF_OF_A_PAIR: Final = re.compile("[\ud800-\udfff]")
 _ENDS_BY_ITSELF: Final = frozenset(
     (
         *("p", "li", "dt", "dd", "option", "optgroup", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup"),
@@ -70,9 +71,14 @@ def own_extractor(name: str) -> Extract:
 
 def _checked(function: Callable[[str], Any], name: str) -> Extract:
     def extract(html: str) -> str:
-        text = function(html)
+        try:
+            text = function(html)
+        except SystemExit as end:
+            raise RuntimeError(f"{name} ends the process ({end}); valid: a text, None, or another exception") from None
         if not isinstance(text, str | None):
             raise TypeError(f"{name} returned {type(text).__name__}; valid: str, or None for a page without a text")
+        if text and _HALF_OF_A_PAIR.search(text):
+            raise ValueError(f"{name} returned half of a surrogate pair, which is not a character")
         return text or ""
 
     extract.__module__ = function.__module__
@@ -135,14 +141,14 @@ def _first_with_enough(html: str, chain: list[Extract], least: int) -> str:
 
 
 def main_text(html: str, extract: Extract) -> str:
-    """Returns the text of a page; raises `RowError` for one that is too large or too deep for extractors."""
+    """Returns the text of a page; raises `RowError` for one that is too large or too deep, or fails."""
     if len(html) > HTML_CHARACTERS:
         raise RowError("html_too_long", f"{len(html)} characters of HTML; valid: at most {HTML_CHARACTERS}")
     if html.count("<") > _MANY_TAGS and (depth := nesting(html)) > MOST_NESTED:
         raise RowError("html_too_deep", f"elements nest {depth} deep; valid: at most {MOST_NESTED}")
     try:
         return extract(html)
-    except RowError:
+    except (RowError, CorpusError):
         raise
     except Exception as fault:  # the libraries raise almost anything over broken pages
         raise RowError("extraction_failed", in_words(fault)) from None
