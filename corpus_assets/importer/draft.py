@@ -9,6 +9,11 @@ from typing import Any, NamedTuple
 LONGEST_NAME = 48
 
 
+def variable_step(name: str) -> str:
+    """Returns the step for the user that a variable of the environment needs."""
+    return f"set the environment variable {name} wherever the corpus is built, or write its value"
+
+
 class GivenStream(NamedTuple):
     """A stream of a mix."""
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from corpus_assets.importer.draft import Draft
+from corpus_assets.importer.draft import Draft, variable_step
 
 Value = TypeVar("Value")
 _PLACEHOLDER = re.compile(r"<[^<>|/\s][^<>|/]*>")
@@ -116,7 +116,8 @@ class Given:
         found = self.take(key, ours, text)
         if found and (left := re.findall(r"<[^<>]+>|\$\{?\w+\}?", found)):
             for placeholder in (one for one in left if one not in ("$HOME", "${HOME}")):
-                self.draft.remind(f"write the place in place of {placeholder} in corpus.yaml")
+                if variable_step(placeholder.strip("${}")) not in self.draft.to_do:
+                    self.draft.remind(f"write the place in place of {placeholder} in corpus.yaml")
         return found
 
     def leave(self, key: str, why: str) -> None:

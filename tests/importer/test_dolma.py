@@ -382,6 +382,20 @@ def test_variables_of_the_environment_stay_in_paths_and_other_interpolations_are
     assert [shard.label for shard in opened(tmp_path).listing().shards] == ["wiki/a.jsonl.gz"]
 
 
+def test_a_dataset_reads_what_a_mix_writes_below_a_variable(tmp_path: Path) -> None:
+    """Such a path needs no variable: nothing of it is in corpus.yaml."""
+    stream = {"name": "web", "documents": ["${oc.env:DATA}/web/documents/*.gz"]}
+    mix = {"streams": [{**stream, "output": {"path": "${oc.env:OUT}/mixed", "max_size_in_bytes": 100}}]}
+    tokenizer = {"name_or_path": "${oc.env:DATA}/tokenizer.json", "eos_token_id": 0, "pad_token_id": "${oc.env:PAD,1}"}
+    tokens = {"documents": ["${oc.env:OUT}/mixed/*.gz"], "destination": "${oc.env:OUT}/ids", "tokenizer": tokenizer}
+    draft = imported(tmp_path, mix, tokens)
+    apart = imported(tmp_path, {**mix, "streams": [{**stream, "output": {"path": "mixed", "max_size_in_bytes": 100}}]})
+    assert [(entry["name"], entry["input"]) for entry in draft.values["datasets"]] == [("ids", "train")]
+    assert draft.values["sources"] == apart.values["sources"]
+    assert draft.to_do == ["set the environment variable DATA wherever the corpus is built, or write its value"]
+    assert [key for key in draft.left_out if "pad_token_id" in key] == ["tokenizer.pad_token_id"]
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [

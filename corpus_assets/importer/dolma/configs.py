@@ -6,7 +6,7 @@ from typing import Any
 
 from corpus_assets.importer.dolma.commands import command_lines
 from corpus_assets.importer.dolma.dedupe import check_against, import_dedupe, is_read_only, narrow
-from corpus_assets.importer.dolma.interpolations import filled_in
+from corpus_assets.importer.dolma.interpolations import filled_in, forget_unused
 from corpus_assets.importer.dolma.keys import name_all
 from corpus_assets.importer.dolma.mix import add_mixes, import_mix
 from corpus_assets.importer.dolma.shapes import check_shapes
@@ -51,6 +51,7 @@ def import_dolma(files: Sequence[Path], folder: Path) -> Draft:
     add_mixes(draft)
     add_tokens(draft)
     draft.values.setdefault("datasets", [])
+    forget_unused(draft)
     for _, kind, values in given:
         if kind != "tokenizer":
             name_all(draft, values)
