@@ -202,7 +202,29 @@ def test_pipelines_without_an_executor_and_through_a_function(tmp_path: Path) ->
     assert imported(import_datatrove, tmp_path, {"a.py": script}).values["sources"][0]["name"] == "r"
 
 
+def test_pipelines_that_get_longer_statement_by_statement(tmp_path: Path) -> None:
+    script = (
+        "p = []\np.append(JsonlReader('raw'))\np += [JsonlWriter('out')]\n"
+        "if args.c4:\n    p.insert(1, C4QualityFilter())\n"
+        "p.extend([RegexFilter('x')])\np.insert(n, GopherQualityFilter())\ncount += 1\nLocalPipelineExecutor(p).run()"
+    )
+    values = imported(import_datatrove, tmp_path, {"a.py": script}).values
+    assert [source["name"] for source in values["sources"]] == ["raw"]
+    assert values["filter"]["presets"] == ["c4"]
+    assert len(values["filter"]["exclude"]) == 1
+    assert [dataset["format"] for dataset in values["datasets"]] == ["text"]
+
+
+def test_a_class_of_the_script_is_no_block_of_datatrove(tmp_path: Path) -> None:
+    own = one("C4QualityFilter(min_num_sentences=2)", tmp_path, "class C4QualityFilter(BaseFilter): pass")
+    assert "filter" not in own.values
+    (why,) = (why for key, why in own.left_out.items() if key.endswith("C4QualityFilter of the script itself"))
+    assert why.startswith("no block that is known here")
+
+
 def test_lists_that_double_are_no_trouble(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="has no pipeline"):
+        imported(import_datatrove, tmp_path, {"a.py": "x = [JsonlReader('r')]\n" + "x += x\n" * 60})
     script = "x = [JsonlReader('r')]\n" + "x = [x, x]\n" * 60
     assert imported(import_datatrove, tmp_path, {"a.py": script}).values["sources"][0]["name"] == "r"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpus_assets.importer.datatrove.values import Block, value_of
+from corpus_assets.importer.datatrove.values import Block, inserted, value_of
 from corpus_assets.importer.given import Unknown
 from corpus_assets.importer.reading import read_text
 from resources.errors import ConfigError
@@ -65,6 +65,10 @@ class _Reader:
                     self.read(inside.body if isinstance(inside, ast.ExceptHandler) else [inside])
 
     def _read_value(self, statement: ast.stmt, node: ast.expr) -> None:
+        if (added := _added(statement)) is not None:
+            self._insert(*added)
+            self._keep_executors(node)
+            return
         value = value_of(node, self.known, self.aliases)
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         for target in (one for one in targets if isinstance(one, ast.Name)):
@@ -72,6 +76,18 @@ class _Reader:
         if isinstance(value, list) and any(isinstance(step, Block) for step in value):
             self.lists.append(value)
         self._keep_executors(node)
+
+    def _insert(self, name: str, at: ast.expr | None, node: ast.expr) -> None:
+        """Inserts the items of a list into a known one, at its end or a place."""
+        steps, added = self.known.get(name), value_of(node, self.known, self.aliases)
+        place = len(steps) if at is None and isinstance(steps, list) else at and value_of(at, self.known, self.aliases)
+        if not (isinstance(steps, list) and isinstance(place, int)):
+            return
+        value = inserted(steps, place, added if isinstance(added, list) else [added], node)
+        self.known[name] = value
+        self.lists = [one for one in self.lists if one is not steps]
+        if isinstance(value, list) and any(isinstance(step, Block) for step in value):
+            self.lists.append(value)
 
     def _keep_executors(self, node: ast.expr) -> None:
         """Keeps each executor that an expression makes (`run()` may follow it), and steps given to other functions."""
@@ -89,10 +105,26 @@ class _Reader:
                     self.of_calls.append(Pipeline(steps, None))
 
 
+def _added(statement: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
+    """Returns name, place (None for the end) and new items where a statement makes a list longer."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=items):
+            return name, None, items
+        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[items])):
+            return name, None, items
+        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one])):
+            return name, None, ast.List([one], ast.Load())
+        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="insert"), args=[at, one])):
+            return name, at, ast.List([one], ast.Load())
+    return None
+
+
 def _aliases(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from ((name.asname, name.name) for name in node.names if name.asname)
+        if isinstance(node, ast.ClassDef) and not node.name.endswith("Executor"):
+            yield node.name, f"{node.name} of the script itself"
 
 
 def _defaults(tree: ast.Module) -> dict[str, Any]:

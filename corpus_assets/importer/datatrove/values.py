@@ -134,6 +134,13 @@ def _items(nodes: list[ast.expr], known: Known, aliases: Mapping[str, str]) -> A
     return found if found.weight <= _MOST_ITEMS else Unknown(_said(nodes[0]))
 
 
+def inserted(steps: list[Any], place: int, added: list[Any], node: ast.expr) -> Any:
+    """Returns a list with more items; an unknown if it holds too much."""
+    found = _Items([*steps[:place], *added, *steps[place:]])
+    found.weight = _weight(found)
+    return found if found.weight <= _MOST_ITEMS else Unknown(_said(node))
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
