@@ -165,6 +165,12 @@ def _reading(config: CorpusConfig, entries: Entries) -> dict[str, Read]:
     found = {}
     for place, entry in enumerate(config.attributes):
         if isinstance(entry, ScoreBuckets):
+            for key, name in (("score", entry.score.rsplit(".", 2)[0]), ("by", (entry.by or "").rpartition(".")[0])):
+                if name in entries and name not in known:
+                    raise ConfigError(
+                        f"attributes.{place}.{key}: {name!r} has buckets itself, or marks what is repeated; valid: "
+                        f"entries with taggers or files: {', '.join(known)}"
+                    )
             score = source_of(entry.score, known, f"attributes.{place}.score")
             labels = labels_of(entry.by, known, f"attributes.{place}.by") if entry.by else None
             found[entry.name] = Read(score.asset, score.key, (labels.asset, labels.key) if labels else None)

@@ -71,7 +71,7 @@ class TrainedHooks(ModelHooks):
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
         for statistics in (partition.record.statistics for partition in partitions):
             usual = statistics.get(USUAL, [])
-            lengths = f"; too few counts say the discounts of n-grams of {' and '.join(map(str, usual))} words"
+            lengths = f"; counts are too few for discounts of their own (lengths: {', '.join(map(str, usual))})"
             yield (
                 f"language model {self.values['name']}: {statistics['words']:,} words and {statistics['rows_out']:,} "
                 f"n-grams, from {statistics['tokens']:,} tokens{lengths if usual else ''}"

@@ -107,6 +107,8 @@ def test_texts_unlike_the_source_have_a_higher_perplexity(tmp_path: Path) -> Non
     assert note.startswith(
         f"language model english: {len(WORDS)} words and {record.statistics['rows_out']:,} n-grams, "
     )
+    usual = ", ".join(map(str, record.statistics["lengths_with_usual_discounts"]))
+    assert note.endswith(f"; counts are too few for discounts of their own (lengths: {usual})")
 
 
 def test_documents_are_in_head_middle_and_tail(tmp_path: Path) -> None:
@@ -260,6 +262,9 @@ def test_a_model_that_cannot_be_is_refused(tmp_path: Path, changes: dict[str, An
         ({"score": "lm.english.perplexit"}, "english gives no 'perplexit'"),
         ({"score": "lm.german.perplexity"}, "'lm' has no tagger 'german'"),
         ({"by": "lm.language"}, "attributes.1.by: 'lm' has no tagger 'language'"),
+        ({"score": "lm.english"}, "valid: ENTRY.TAGGER.TYPE"),
+        ({"score": "ccnet.bucket.head"}, "attributes.1.score: 'ccnet' has buckets itself, or marks what is repeated"),
+        ({"by": "ccnet.bucket"}, "valid: entries with taggers or files: lm"),
     ],
 )
 def test_buckets_that_cannot_be_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

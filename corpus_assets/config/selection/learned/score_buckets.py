@@ -15,9 +15,10 @@ _MOST = 100
 def _score_key(value: str) -> str:
     """Returns the name of a score; `ValueError` for another form."""
     entry, _, kind = value.rpartition(".")
-    if not kind.isidentifier():
-        raise ValueError("ENTRY.TAGGER.TYPE, for example lm.english.perplexity")
-    label_key(entry)
+    try:
+        label_key(entry if kind.isidentifier() else "")
+    except ValueError:
+        raise ValueError("ENTRY.TAGGER.TYPE, for example lm.english.perplexity") from None
     return value
 
 
