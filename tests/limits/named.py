@@ -18,6 +18,7 @@ NO_LIMIT: Mapping[str, str] = {
     "corpus_assets.attributes.files.joined:_MOST": _HAND,
     "corpus_assets.attributes.files.values:_LARGEST": _TYPE,
     "corpus_assets.config.reading.loading:MAX_FAULTS": _MESSAGE,
+    "corpus_assets.importer.shell.calls:_LONGEST": _MESSAGE,
     "corpus_assets.importer.shell.commands:MOST_CHARACTERS": "beside MOST_COMMANDS, in tests/importer/test_shell.py",
     "corpus_assets.raw.binary:_MOST_CONTROLS": _TEXT,
     "corpus_assets.raw.binary:_MOST_REPLACED": _TEXT,
