@@ -9,7 +9,8 @@ import pytest
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.config.selection.attributes import Attributes
-from corpus_assets.config.selection.presets import written_out
+from corpus_assets.config.selection.presets import is_of_preset, written_out
+from corpus_assets.orchestration.building.notes import build_notes
 from resources.errors import ConfigError
 from tests.attributes.presets.judged import judged
 from tests.attributes.presets.pages import pages
@@ -92,6 +93,32 @@ def test_taggers_join_an_entry_that_the_file_has() -> None:
 def test_a_wrong_preset_is_a_sentence(presets: Any, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         parsed(presets)
+
+
+def test_what_a_preset_does_not_find_in_clean_texts_is_no_misspelling(tmp_path: Path) -> None:
+    pytest.importorskip("spacy", reason="the extra words is not installed")
+    text = "\n".join(f"Line {number} of a clean text has enough words, and it ends well." for number in range(8))
+    write_raw(tmp_path, "raw/one.jsonl", [{"id": "a", "text": text}])
+    changed = {"sources": [{**SOURCE[0], "location": "raw/raw"}], "attributes": [], "datasets": [], "dedupers": []}
+    notes = build_notes(filtered(small(tmp_path, {"presets": ["c4"]}, **changed)).planner())
+    assert not any("c4_lines" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_preset"),
+    [
+        ("presets.c4_lines.removed", True),
+        ("presets.c4_lines.sentences", True),
+        ("presets.gopher_quality_after_c4_any_ending.words", True),
+        ("presets.fineweb_quality_after_dclm.lines", True),
+        ("presets.c4_lines.removd", False),
+        ("presets.own_tagger.words", False),
+        ("quality.c4_lines.removed", False),
+        ("presets", False),
+    ],
+)
+def test_types_of_presets_are_known_by_name(name: str, is_preset: bool) -> None:
+    assert is_of_preset(name) is is_preset
 
 
 def test_each_dropped_document_counts_for_its_rule(tmp_path: Path) -> None:

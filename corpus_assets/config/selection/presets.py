@@ -163,6 +163,18 @@ def written_out(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "filter": filled, "attributes": _with_entry(values.get("attributes") or [], taggers)}
 
 
+def is_of_preset(name: str) -> bool:
+    """Returns whether a type of attributes is one of a preset: spelt right, though clean texts may have none of it."""
+    entry, _, rest = name.partition(".")
+    tagger, _, kind = rest.partition(".")
+    made = [preset for preset in PRESETS.values() if tagger.removesuffix(_after(tagger)) == preset.tagger]
+    return entry == ENTRY and any(kind in preset.rules or kind in preset.replaced for preset in made)
+
+
+def _after(tagger: str) -> str:
+    return next((end for end in sorted(_AFTER.values(), key=len, reverse=True) if tagger.endswith(end)), "")
+
+
 def _by_language(values: dict[str, Any], section: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Returns the values with the preset `fineweb2` written out."""
     own = section.get(fineweb2.NAME)

@@ -6,6 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from corpus_assets.config.selection.presets import is_of_preset
 from corpus_assets.filter.rules.entries import assets_named_in, source_of
 from corpus_assets.filter.rules.expressions import Syntax, closed, comparisons, compiled, is_dolma, merged
 from corpus_assets.filter.rules.names import NamesRead
@@ -86,7 +87,8 @@ def _made(_: Task, wanted: Sequence[Values], keys: Sequence[str | None], where: 
         fill = _filled(one["replacement"], f"{where}.{place}", names, dolma=dolma)
         least = float("-inf") if one["min_score"] is None else one["min_score"]
         under = float("inf") if one["max_score"] is None else one["max_score"]
-        counts = LookedFor("documents", {f"{where}.{place}.span": [one["span"]]})
+        wanted_spans = {} if is_of_preset(one["span"]) else {f"{where}.{place}.span": [one["span"]]}
+        counts = LookedFor("documents", wanted_spans)
         judge = partial(_judge, found, fill, (least, under), counts)
         rules.append(RowRule(f"span_replacement.{place}", judge, looked_for=(names.counts, counts)))
     return rules
@@ -101,7 +103,8 @@ def _computed(one: Values, where: str) -> dict[str, tuple[str, Syntax]]:
 def _judge(found: Found, fill: Fill, scores: tuple[float, float], counts: LookedFor, row: Row) -> Verdict:
     least, under = scores
     selected = found(row)
-    counts.add(row.attributes, [counts.only] if selected else [])
+    if counts.wants_any:
+        counts.add(row.attributes, [counts.only] if selected else [])
     spans = [(start, end) for start, end, score in selected if least <= score < under]
     if not spans:
         return None
