@@ -184,10 +184,11 @@ class LocalStorage(Storage):
         """Makes the folder of the store; `StorageError` if that cannot be done, or if it cannot be synced."""
         try:
             self.make_folder(self.root)
-            if self.sync:
-                _sync_folder(self.root)
         except OSError as error:
             raise local_locks.not_writable(self.root, error) from None
+        if self.sync:
+            with suppress(OSError):  # A full disk is told by what is written, with advice.
+                _sync_folder(self.root)
 
     @override
     @contextmanager

@@ -118,7 +118,7 @@ FAULTS: list[tuple[Any, str]] = [
     (section("tokenizer", kind="gpt2", merges="hf://datasets/a/b/m", encoder="e"), "tokenizer.merges: received 'hf://"),
     (dataset(mode="chat", chat_template="https://host/a.jinja"), "datasets.0.chat_template: received 'https://host/a"),
     (dataset(format="mds", weights={"shares": "s3://bucket/w.csv"}), "weights.shares: received 's3://bucket/w.csv'"),
-    (listed("attributes", 3), "attributes.0: received 3 (int); valid: a mapping with `name`, and `taggers` or"),
+    (listed("attributes", 3), "attributes.0: received 3 (int); valid: a mapping with `name`, and `taggers`, "),
     (listed("attributes", {}), "attributes.0.name: missing, but required"),
     (listed("datasets", 3), "datasets.0: received 3 (int); valid: a mapping with at least `name`"),
     (listed("datasets", "ab"), "datasets.0: received 'ab' (str); valid: a mapping with at least `name`"),

@@ -182,7 +182,7 @@ def test_a_store_that_cannot_be_written_is_looked_at_and_not_built(work: Work) -
         "{sys.executable}" look.py
         """,
     )
-    assert "90 fresh" in out and "0 bad" in out and out.splitlines()[-1] == "200 200 200"
+    assert "fresh, 0 missing, 0 stale, 0 waiting" in out and "0 bad" in out and out.splitlines()[-1] == "200 200 200"
     sentence = "cannot be written: Read-only file system; make it writable, or set storage.root"
     assert " ".join(err.split()) == f"storage.root: {work.folder / 'corpus'} {sentence}"
     assert ("raw_source", SHARD) in work.plan()

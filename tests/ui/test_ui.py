@@ -70,6 +70,7 @@ def test_a_backfill_over_shards_bands_and_components_ends_with_all_of_it_fresh(
     server: Server, folder: Path, tmp_path: Path
 ) -> None:
     by_range = ["exact_duplicates", "duplicate_pairs", "candidate_pairs", "verified_pairs"]
+    by_range += ["cluster_roots", "cluster_members", "guarded_clusters"]
     chosen = [*SHARD_CHAIN, *by_range, "components"]
     mutation = """mutation($p: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $p) { __typename
         ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from corpus_assets.dedup.by_range.assets import RangeHooks
 from corpus_assets.dedup.hooks import ComponentsHooks, VerifiedHooks
 from corpus_assets.dedup.pairs.unique import unique_pairs
 from corpus_assets.dedup.shared import SURE
@@ -117,8 +118,11 @@ def test_only_where_no_sketch_can_say_is_that_a_parameter() -> None:
     for threshold, verify, said in ((0.98, "two_sided", False), (1.0, "two_sided", True), (1.0, "exact", False)):
         dedup = {"threshold": threshold, "verify": verify, "guard": {"resemblance": None, "action": "off"}}
         values = {"dedup": dedup, "minhash": {"sketch": 1024}, "sources": []}
-        found = (SURE in hooks.derived_parameters(values) for hooks in (VerifiedHooks(), ComponentsHooks()))
+        found = (SURE in hooks.derived_parameters(values) for hooks in (VerifiedHooks(), RangeHooks()))
         assert tuple(found) == (said, threshold == 1.0)
+        for rule, guards in (("similar", False), ("either", True)):
+            of_all = ComponentsHooks().derived_parameters({**values, "dedup": {**dedup, "rule": rule}})
+            assert (SURE in of_all) == (guards and threshold == 1.0)
 
 
 def test_pairs_whose_texts_are_compared_are_counted() -> None:
