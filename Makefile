@@ -41,7 +41,8 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/examples tests/sql tests/beginning/test_elsewhere.py tests/attributes/test_files_elsewhere.py \
   tests/attributes/test_language.py tests/attributes/test_perplexity.py tests/attributes/presets tests/filter/test_presets.py \
   tests/attributes/test_words.py tests/filter/test_fineweb2.py \
-  tests/raw/test_web_text.py tests/origins tests/attributes/semantic/test_wheel.py
+  tests/raw/test_web_text.py tests/raw/test_extractor_limits.py tests/origins tests/attributes/semantic/test_wheel.py \
+  tests/language_models/test_stages.py tests/attributes/test_fasttext_layout.py
 
 .PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz soak ui clean
 .DEFAULT_GOAL := help
