@@ -32,17 +32,8 @@ EXTRAS := .venv-extras
 ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
   found = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
   print(",".join(name for name in found if name != "dev"))')
-# Tests that skip where an extra is missing; the rest of them pass in `make test`. Long ones come first.
-OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py tests/faults/test_wire.py tests/faults/test_every_call.py \
-  tests/build/test_ray_cluster.py tests/build/test_on_s3.py tests/build/test_raw_places.py tests/ui/test_postgres.py \
-  tests/takedown/test_elsewhere.py tests/resources/engine/test_ray.py tests/resources/engine/test_worker_memory.py tests/copying tests/faults/test_proxy.py \
-  tests/attributes/test_libraries.py tests/attributes/test_urls.py tests/card tests/golden/test_dolma.py tests/deploy tests/resources/storage \
-  tests/resources/raw_places tests/raw/test_warc.py tests/docs/test_site.py \
-  tests/examples tests/sql tests/beginning/test_elsewhere.py tests/attributes/test_files_elsewhere.py \
-  tests/attributes/test_language.py tests/attributes/test_perplexity.py tests/attributes/presets tests/filter/test_presets.py \
-  tests/attributes/test_words.py tests/filter/test_fineweb2.py \
-  tests/raw/test_web_text.py tests/raw/test_extractor_limits.py tests/origins tests/attributes/semantic/test_wheel.py \
-  tests/language_models/test_stages.py tests/attributes/test_fasttext_layout.py
+# What `make test` skipped, for want of an extra or of something else; a nodeid per line. Without it all tests run with extras.
+SKIPPED := .tests-skipped
 
 .PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz soak ui clean
 .DEFAULT_GOAL := help
@@ -78,7 +69,7 @@ demo: $(READY)  ## build the sample corpus from raw text to token shards
 	@echo "Open the web UI:       make ui                     (http://127.0.0.1:3000, the corpus itself at /corpus/)"
 
 test: $(READY)  ## run all tests
-	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --durations 15
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --skipped-to $(SKIPPED)
 
 test-fast: $(READY)  ## run the tests that take seconds
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not slow"
@@ -90,8 +81,8 @@ $(EXTRAS)/.ready: $(READY)
 	$(call INSTALL_WITH,$(EXTRAS)/bin/python) --editable ".[$(ALL_EXTRAS)]"
 	@touch $@
 
-test-extras: $(EXTRAS)/.ready  ## run the tests of everything that needs an extra, with all of them
-	$(EXTRAS)/bin/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --all-extras $(OF_EXTRAS)
+test-extras: $(EXTRAS)/.ready  ## run the tests that the last `make test` skipped, with all extras
+	$(EXTRAS)/bin/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --all-extras $(addprefix @,$(wildcard $(SKIPPED)))
 
 $(READERS)/%/.ready: $(NEEDED_BY_READERS)/%.txt
 	rm -rf $(@D)
@@ -181,4 +172,4 @@ ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewe
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) $(SBOM) $(FUZZ) site dist data .dagster_home
+	rm -rf .venv $(SKIPPED) $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) $(SBOM) $(FUZZ) site dist data .dagster_home

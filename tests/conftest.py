@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,6 +37,7 @@ MUST_BE_THERE = {"--all-extras": "extra", "--all-readers": ".venv-readers"}
 def pytest_addoption(parser: pytest.Parser) -> None:
     for option, what in MUST_BE_THERE.items():
         parser.addoption(option, action="store_true", help=f"fail if the reason of a skipped test names {what}")
+    parser.addoption("--skipped-to", metavar="FILE", help="write the ids of skipped tests into a file: pytest runs @FILE")
     parser.addoption("--minutes", action="store_true", help="run the tests that take minutes, too")
 
 
@@ -50,7 +52,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return
-    reasons = [str(report.longrepr[2]) for report in reporter.stats.get("skipped", ())]
+    skipped = reporter.stats.get("skipped", ())
+    if (to := session.config.getoption("--skipped-to")) is not None:
+        ids = sorted({report.nodeid for report in skipped})
+        Path(to).write_text("".join(f"{one}\n" for one in ids), encoding="utf-8")
+    reasons = [str(report.longrepr[2]) for report in skipped]
     for option, what in MUST_BE_THERE.items():
         if session.config.getoption(option) and any(what in reason for reason in reasons):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
