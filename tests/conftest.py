@@ -37,7 +37,7 @@ MUST_BE_THERE = {"--all-extras": "extra", "--all-readers": ".venv-readers"}
 def pytest_addoption(parser: pytest.Parser) -> None:
     for option, what in MUST_BE_THERE.items():
         parser.addoption(option, action="store_true", help=f"fail if the reason of a skipped test names {what}")
-    parser.addoption("--skipped-to", metavar="FILE", help="write the ids of skipped tests into a file: pytest runs @FILE")
+    parser.addoption("--skipped-to", metavar="FILE", help="write the ids of skipped tests: pytest runs @FILE")
     parser.addoption("--minutes", action="store_true", help="run the tests that take minutes, too")
 
 
