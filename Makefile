@@ -42,7 +42,8 @@ OF_EXTRAS := tests/faults/test_sharing.py tests/faults/test_kill_in_a_bucket.py 
   tests/attributes/test_language.py tests/attributes/test_perplexity.py tests/attributes/presets tests/filter/test_presets.py \
   tests/attributes/test_words.py tests/filter/test_fineweb2.py \
   tests/raw/test_web_text.py tests/raw/test_extractor_limits.py tests/origins tests/attributes/semantic/test_wheel.py \
-  tests/language_models/test_stages.py tests/attributes/test_fasttext_layout.py
+  tests/language_models/test_stages.py tests/attributes/test_fasttext_layout.py tests/classifiers/test_stages.py tests/cli/test_doctor.py \
+  tests/filter/test_languages.py tests/resources/test_copying.py tests/build/test_kernels_ahead.py
 
 .PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz soak ui clean
 .DEFAULT_GOAL := help
