@@ -165,8 +165,8 @@ $(FUZZ)/.ready: $(READY)
 fuzz: $(FUZZ)/.ready  ## give hostile inputs to every reader, led by coverage, FUZZ_SECONDS for each
 	$(FUZZ)/bin/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
-soak: $(READY)  ## random operations on a corpus under the sensor for an hour, or SECONDS, and look at what they leave
-	$(BIN)/python -m tests.soak --seconds $(SOAK_SECONDS)
+soak: $(if $(POSTGRES),$(EXTRAS)/.ready,$(READY))  ## random operations under the sensor for an hour, or SECONDS; POSTGRES=1 for a server
+	$(if $(POSTGRES),$(EXTRAS)/bin,$(BIN))/python -m tests.soak --seconds $(SOAK_SECONDS) $(if $(POSTGRES),--postgres)
 
 ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewer at /corpus/ in it
 	$(BIN)/corpus ui

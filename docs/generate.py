@@ -5,7 +5,7 @@ from pathlib import Path
 from docs.attributes_page import attributes_page
 from docs.cli_page import cli_page
 from docs.configuration_page import configuration_page
-from docs.limits import security_page
+from docs.limits import trust_page
 from docs.presets_page import presets_page
 
 FOLDER = Path(__file__).parent
@@ -14,7 +14,7 @@ PAGES = {
     "cli.md": cli_page,
     "attributes.md": attributes_page,
     "presets.md": presets_page,
-    "security.md": security_page,
+    "trust.md": trust_page,
 }
 
 

@@ -1,4 +1,4 @@
-"""The limits on what comes from outside, and their table in `security.md`."""
+"""The limits on what comes from outside, and their table in `trust.md`."""
 
 from importlib import import_module
 from pathlib import Path
@@ -128,7 +128,7 @@ def limits_table() -> str:
     return "\n".join(rows) + "\n"
 
 
-def security_page() -> str:
-    """Returns `security.md` with the table as the code has it now."""
-    before, _, rest = (Path(__file__).parent / "security.md").read_text(encoding="utf-8").partition(BEGIN)
+def trust_page() -> str:
+    """Returns `trust.md` with the table as the code has it now."""
+    before, _, rest = (Path(__file__).parent / "trust.md").read_text(encoding="utf-8").partition(BEGIN)
     return f"{before}{BEGIN}\n{limits_table()}\n{END}{rest.partition(END)[2]}"

@@ -90,7 +90,7 @@ def scores(corpus: Corpus, name: str = "edu") -> Iterator[tuple[str, float]]:
 
 def needs(kind: str) -> str:
     if kind == "fasttext":
-        pytest.importorskip("fasttext")
+        pytest.importorskip("fasttext", reason="it comes with the extra `fasttext`")
     return kind
 
 

@@ -258,7 +258,6 @@ class TestPlot:
     )
 
     def drawn(self, suffix: str) -> bytes:
-        pytest.importorskip("matplotlib", reason="corpus-assets[plots] is not installed")
         return packing_plot.drawn(self.ROWS, ["best fit", "NNLSHP"], "rows of 64 ids", suffix)
 
     def test_svg_shows_every_number(self) -> None:
@@ -286,7 +285,6 @@ class TestPlot:
 
 
 def test_the_command_draws(work: Work) -> None:
-    pytest.importorskip("matplotlib", reason="corpus-assets[plots] is not installed")
     code, _, err = run(work.folder, "packing", "train", "--plot", "plot.svg", "--methods", "lpfhp")
     assert (code, err) == (0, "")
     assert b"LPFHP" in (work.folder / "plot.svg").read_bytes()

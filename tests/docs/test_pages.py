@@ -77,6 +77,13 @@ def test_pages_of_the_examples_are_among_them() -> None:
     assert sum(1 for page in ALL_PAGES for _ in commands_of(page)) > 200
 
 
+def test_pages_of_the_site_differ_in_more_than_case() -> None:
+    """Pages of the top folder and of `docs` are in one folder of the site; some disks have one file for both cases."""
+    names = [page.relative_to(FOLDER).as_posix() for page in FOLDER.rglob("*.md")]
+    names += [page.name for page in ROOT.glob("*.md")]
+    assert len({name.casefold() for name in names}) == len(names)
+
+
 @every_page
 def test_all_rows_of_a_table_have_as_many_cells_as_its_head(page: Path) -> None:
     text = re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL)

@@ -86,7 +86,7 @@ def test_every_limit_is_on_the_page() -> None:
     missing = named() - {limit.place for limit in LIMITS} - NO_LIMIT.keys()
     assert not missing, "add them to docs/limits.py, or say in NO_LIMIT what they are"
     assert NO_LIMIT.keys() <= named(), "they are gone"
-    page = (TOP / "docs/security.md").read_text(encoding="utf-8")
+    page = (TOP / "docs/trust.md").read_text(encoding="utf-8")
     assert all(f"| {limit.shown}" in page and f"| `{limit.place}` |" in page for limit in LIMITS)
 
 

@@ -31,7 +31,6 @@ DIGEST = "from resources.engine.ray_task import code_digest; print(code_digest()
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Dist:
-    pytest.importorskip("build.util", reason="it comes with the extra `release`")
     if not (TOP / ".git").exists():
         pytest.skip("only a clone knows which files belong to the project")
     return build(tmp_path_factory.mktemp("dist"))

@@ -73,7 +73,6 @@ def test_a_lesser_licence_binds_nobody() -> None:
 
 @pytest.mark.slow
 def test_two_builds_have_the_same_bytes(tmp_path: Path) -> None:
-    pytest.importorskip("build.util", reason="it comes with the extra `release`")
     if not (TOP / ".git").exists():
         pytest.skip("only a clone knows which files belong to the project")
     (tmp_path / "one").mkdir()

@@ -5,7 +5,7 @@ import random
 import shutil
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from tests.build.small import prose, write_config, write_raw
 
 NAMES, LEAST_FILES = 20, 12
 """Different names, and files that are there at any time: a source that lost most of what it had is held back."""
+NOTHING, _TRIES = "(nothing)", 20
 VARIANTS: tuple[dict[str, object], ...] = (
     {},
     {"minhash.width": 6},
@@ -33,10 +34,17 @@ SERVICES = {
 }
 """A part of the command of each kind of process."""
 _RELOAD = """mutation { reloadRepositoryLocation(repositoryLocationName: "corpus") { __typename } }"""
-_WEIGHTS = {
+RAW_FILES = {"add": 1, "edit": 1, "delete": 1}
+"""How often each is done, where only raw files change."""
+ALL = {
     **{"add": 4, "edit": 6, "touch": 3, "delete": 3, "rename": 3, "parameters": 2, "reload": 1},
     **{"lose_output": 3, "damage_output": 3, "kill": 2},
 }
+AT_REST = (
+    *("add", "delete", "rename", "add", "edit", "touch"),
+    *("parameters", "reload", "lose_output", "damage_output", "kill"),
+)
+"""All of them, in an order in which each is possible, whatever the number of files."""
 _OUTPUTS = ("documents", "minhashes", "mixed", "splits", "tokens", "duplicate_pairs")
 
 
@@ -44,7 +52,8 @@ _OUTPUTS = ("documents", "minhashes", "mixed", "splits", "tokens", "duplicate_pa
 class Operations:
     """What is done to a corpus. base: changes of its configuration. done: how often each.
 
-    damaged, lost: outputs that were changed and removed, each of which is made of the same again.
+    damaged, lost: outputs that were changed and removed, each of which is made of the same again. times: when each
+    operation was done, in seconds since 1970.
     """
 
     folder: Path
@@ -55,23 +64,32 @@ class Operations:
     damaged: int = 0
     lost: int = 0
     kills: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    times: list[float] = field(default_factory=list)
 
     def first(self) -> None:
         """Writes as many raw files as are there at any time."""
         for number in range(LEAST_FILES):
             self._write(f"soak-{number:02}.jsonl")
 
-    def one(self) -> str:
-        """Does one of all operations; returns what it did, in words."""
-        name = self.chance.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
+    def one(self, weights: Mapping[str, int] = ALL) -> str:
+        """Does one of these operations; returns what it did, in words."""
+        name = self.chance.choices(list(weights), list(weights.values()))[0]
         return self.do(name)
+
+    def surely(self, name: str) -> str:
+        """Does one operation; one that depends on what is chosen is tried again until it is possible."""
+        for _ in range(_TRIES):
+            if not (said := self.do(name)).endswith(NOTHING):
+                break
+        return said
 
     def do(self, name: str) -> str:
         """Does one operation; one that is not possible now does nothing."""
         operation: Callable[[], str] = getattr(self, name)
-        said = operation()
-        self.done[name] += bool(said)
-        return f"{name} {said or '(nothing)'}"
+        if said := operation():
+            self.done[name] += 1
+            self.times.append(time.time())
+        return f"{name} {said or NOTHING}"
 
     def add(self) -> str:
         """A new raw file."""

@@ -6,63 +6,71 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.error import URLError
 
-from benchmarks import soak
 from benchmarks.ui_server import Server, serving
 from corpus_assets.orchestration.freshness.failures import failures
 from corpus_assets.orchestration.sensor import INTERVAL_VARIABLE
+from resources.ledger.records import Record
 from resources.planning.planner import Status
 from tests.build.small import opened
 from tests.faults.command import MAIN
 from tests.house import TOP
 from tests.secrets.planted import found_below, found_in, planted_environment
-from tests.soak.operations import Operations
+from tests.soak import services
+from tests.soak.operations import ALL, AT_REST, RAW_FILES, Operations
 
+REST_SECONDS = 600.0
 PAUSES = (0.5, 6.0)
-EXACT = ("edit", "touch", "rename", "parameters", "lose_output")
-"""Operations at rest, after each of which exactly what the plan says is computed."""
 BAD = "soak-bad.jsonl.gz"
 _TICKS_OF_BAD = 3
 MOST_TRIES = 2
 MOST_MEMORY_MB = 150.0
+_NO_ANSWER = (URLError, ConnectionError, AssertionError)
+"""What a question ends with while a service is started again."""
 
 
 @dataclass
 class Soak:
-    """A soak under way. tell: gets a line for each operation."""
+    """A soak under way. tick: seconds between two ticks of the sensor."""
 
     server: Server
     operations: Operations
     tick: int
 
-    def rests(self) -> None:
-        """Waits until nothing is left to do; a state over which a run was killed is tried again after a change."""
-        since, end = time.time(), time.monotonic() + soak.REST_SECONDS
+    def rests(self) -> float:
+        """Waits until nothing is left to do; returns the seconds until then.
+
+        A state over which a run was killed is tried again after a change.
+        """
+        since, began = time.time(), time.monotonic()
         said = ""
-        while time.monotonic() < end:
+        while time.monotonic() < began + REST_SECONDS:
             time.sleep(1)
-            with suppress(URLError, ConnectionError, AssertionError):  # A service may just be started again.
-                new = [one for one in soak._ticks(self.server)[-3:] if float(one["timestamp"]) > since]
+            with suppress(*_NO_ANSWER):
+                new = [one for one in services.ticks(self.server)[-3:] if float(one["timestamp"]) > since]
                 for said in (str(one["skipReason"] or "") for one in new):
                     if said.startswith("nothing can start") and " 0 stale, 0 waiting" in said:
-                        return
-                    if "and left it as it is" in said or "what can start has failed" in said:
+                        return time.monotonic() - began
+                    if self.operations.kills and (
+                        "and left it as it is" in said or "what can start has failed" in said
+                    ):
                         _tell(f"{self.operations.do('edit')}, since {said[:200]}")
                         since = time.time()
                         break
         raise SystemExit(f"the sensor does not come to rest: {said}")
 
-    def changed_for(self, seconds: float) -> None:
+    def changed_for(self, seconds: float, weights: Mapping[str, int]) -> None:
         """Does operations, one after another with pauses, for some seconds."""
         end, chance = time.monotonic() + seconds, self.operations.chance
         while time.monotonic() < end:
-            _tell(self.operations.one())
+            _tell(self.operations.one(weights))
             time.sleep(chance.uniform(*PAUSES))
 
     def mended(self) -> None:
@@ -75,19 +83,22 @@ class Soak:
         raise SystemExit(f"verify does not come to an end: {done.stdout[-2000:]} {done.stderr[-2000:]}")
 
     def exact(self) -> Iterator[str]:
-        """Yields operations at rest after which something else was computed than the plan said."""
+        """Yields operations at rest after which something else was computed than the plan said.
+
+        A partition that waits may come out fresh or not: it is computed if its inputs are others, and only then.
+        """
         folder = self.operations.folder
-        for name in EXACT:
-            before = _made(folder)
-            said = self.operations.do(name)
-            plan = opened(folder).planner().plan()
-            due = {one.name: one.status for one in plan.decisions if one.status is not Status.FRESH}
+        for name in AT_REST:
+            with self._without_ticks():  # Else a run may begin before the plan is made.
+                before = _made(folder)
+                said = self.operations.surely(name)
+                if name == "damage_output":
+                    self._corpus("verify", "--deep", "--mend")
+                due = {one.name: one.status for one in opened(folder).planner().plan().decisions}
             self.rests()
-            after = _made(folder)
-            computed = {one for one in after if after[one] != before.get(one)}
-            must = {one for one, status in due.items() if status is not Status.WAITING}
-            if not must <= computed <= due.keys():
-                yield f"{said}: computed {sorted(computed ^ must)[:5]} otherwise than planned"
+            for fault in unplanned(due, before, _made(folder)):
+                _tell(f"{said}: {fault}")
+                yield f"{said}: {fault}"
 
     def tries_of_a_bad_file(self) -> tuple[int, str]:
         """Returns how many runs tried a file that cannot be read, and what is said of it."""
@@ -96,16 +107,34 @@ class Soak:
         began = time.time()
         asset, key = "normalized_documents", "books--soak-bad"
         said = ""
-        while not said and time.time() - began < soak.REST_SECONDS:
+        while not said and time.time() - began < REST_SECONDS:
             time.sleep(1)
             planner = opened(folder).planner()
             failure = failures(planner, planner.graph[asset]).get(key)
             said = "" if failure is None else failure.error
         time.sleep(_TICKS_OF_BAD * self.tick)
-        tries = sum(run["creationTime"] >= began for run in soak._runs(self.server))
+        tries = sum(run["creationTime"] >= began for run in services.runs(self.server))
         (folder / "raw/books" / BAD).unlink()
         self.rests()
         return tries, said
+
+    @contextmanager
+    def _without_ticks(self) -> Iterator[None]:
+        """Keeps the sensor from starting runs."""
+        services.stop_sensor(self.server)
+        try:
+            yield
+        finally:
+            self._answered(services.start_sensor)
+
+    def _answered(self, ask: Callable[[Server], None]) -> None:
+        """Asks until the web server answers: it may have been killed."""
+        end = time.monotonic() + REST_SECONDS
+        while time.monotonic() < end:
+            with suppress(*_NO_ANSWER):
+                return ask(self.server)
+            time.sleep(1)
+        raise SystemExit("the web server is not there again")
 
     def _corpus(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -118,61 +147,103 @@ class Soak:
         )
 
 
-def measure(seconds: float, tick: int, seed: int) -> dict[str, Any]:
-    """Returns what is found after so many seconds of operations."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = soak._corpus(Path(place) / "corpus")
+def measure(seconds: float, tick: int, seed: int, *, raw_files: bool = False, postgres: bool = False) -> dict[str, Any]:
+    """Returns what is found after so many seconds of operations.
+
+    raw_files: only raw files change, and no process is killed; then it is found how far the sensor was behind.
+    """
+    with (
+        tempfile.TemporaryDirectory() as place,
+        services.database(postgres) as database,
+        patch.dict(os.environ, database),
+    ):
+        folder = services.corpus(Path(place) / "corpus")
         environment = {**os.environ, **planted_environment(), INTERVAL_VARIABLE: str(tick)}
         with serving(folder, environment=environment) as server:
-            operations = Operations(folder, server, random.Random(seed), soak.CHANGES)
+            operations = Operations(folder, server, random.Random(seed), services.CHANGES)
             operations.first()
-            assert server.ask(soak._START, s=soak._SENSOR)["startSensor"]["__typename"] == "Sensor"
+            services.start_sensor(server)
             running = Soak(server, operations, tick)
             running.rests()
-            before = soak._held(server)
-            lines = _command_lines(server)
-            running.changed_for(seconds)
+            before, lines = services.held(server), _command_lines(server)
+            running.changed_for(seconds, RAW_FILES if raw_files else ALL)
             lines |= _command_lines(server)
-            running.rests()
-            running.mended()
-            unplanned = list(running.exact())
-            tries, said = running.tries_of_a_bad_file()
-            after = soak._held_at_rest(server, before["processes"])
-            runs = soak._runs(server)
-            left = soak._ended(server)
+            rested = running.rests()
+            found = _of_raw_files(running) if raw_files else _of_everything(running)
+            after = services.held_at_rest(server, before["processes"])
+            runs = services.runs(server)
+            left = services.ended(server)
         return {
             "seed": seed,
             "seconds": round(seconds),
             "operations": sum(operations.done.values()),
             **{name: operations.done[name] for name in sorted(operations.done)},
             "runs": len(runs),
-            "computed_in_vain": max(0, len(list(soak._twice(folder))) - operations.lost - operations.damaged),
-            "not_as_planned": len(unplanned),
-            "tries_of_a_bad_file": tries,
-            "bad_file_unexplained": int(not said),
+            "failed_runs": sum(run["status"] != "SUCCESS" for run in runs),
+            "seconds_until_rest": round(rested, 1),
+            **found,
+            "computed_in_vain": max(0, len(list(services.twice(folder))) - operations.lost - operations.damaged),
             "processes_left": after["processes"] - before["processes"],
             "memory_mb": round((after["memory"] - before["memory"]) / 1e6, 1),
+            "open_files": after["files"] - before["files"],
             "left_after_end": left,
             "secrets_said": len([line for line in lines if found_in(line)]) + len(found_below(folder)),
-            **soak._compared(folder, Path(place) / "fresh"),
+            **services.compared(folder, Path(place) / "fresh"),
         }
+
+
+def _of_raw_files(running: Soak) -> dict[str, int]:
+    """Returns how the sensor kept up."""
+    ticks, runs = services.ticks(running.server), services.runs(running.server)
+    return {
+        "ticks": len(ticks),
+        "failed_ticks": sum(one["status"] == "FAILURE" for one in ticks),
+        "ticks_behind": max(services.behind(running.operations.times, ticks, runs), default=0),
+    }
+
+
+def _of_everything(running: Soak) -> dict[str, int]:
+    """Returns whether, at rest, exactly what is planned is computed, and what becomes of a file that cannot be read."""
+    running.mended()
+    faults = list(running.exact())
+    tries, said = running.tries_of_a_bad_file()
+    return {
+        "operations_at_rest": len(AT_REST),
+        "not_as_planned": len(faults),
+        "tries_of_a_bad_file": tries,
+        "bad_file_unexplained": int(not said),
+    }
 
 
 def faults(found: Mapping[str, Any]) -> list[str]:
     """Returns what is not as it must be."""
-    most = {"tries_of_a_bad_file": MOST_TRIES, "memory_mb": MOST_MEMORY_MB}
+    most = {"tries_of_a_bad_file": MOST_TRIES, "memory_mb": MOST_MEMORY_MB, "ticks_behind": 1}
     none = (
         *("computed_in_vain", "not_as_planned", "bad_file_unexplained", "processes_left", "left_after_end"),
-        *("secrets_said", "not_fresh", "differing"),
+        *("secrets_said", "failed_ticks", "not_fresh", "differing"),
     )
-    return [f"{name} is {found[name]}" for name in (*none, *most) if found[name] > most.get(name, 0)]
+    return [f"{name} is {found[name]}" for name in (*none, *most) if found.get(name, 0) > most.get(name, 0)]
 
 
-def _made(folder: Path) -> dict[str, str]:
-    """Returns when each partition was computed."""
+def unplanned(due: Mapping[str, Status], before: Mapping[str, Record], after: Mapping[str, Record]) -> list[str]:
+    """Returns in words what was computed otherwise than planned. before, after: the records of all partitions."""
+    computed = {one for one in after if one not in before or after[one].created != before[one].created}
+    fresh = {one for one, status in due.items() if status is Status.FRESH}
+    waited = {one for one, status in due.items() if status is Status.WAITING}
+    in_vain = {one for one in computed & waited & before.keys() if after[one].recipe == before[one].recipe}
+    wrong = {
+        "was fresh, and was computed": computed & fresh,
+        "was to be computed, and was not": due.keys() - fresh - waited - computed,
+        "waited for what came out equal, and was computed": in_vain,
+        "was not in the plan, and was computed": computed - due.keys(),
+    }
+    return [f"{one} {words}" for words, names in wrong.items() for one in sorted(names)]
+
+
+def _made(folder: Path) -> dict[str, Record]:
     corpus = opened(folder)
     return {
-        f"{stage.name}/{key}" if key else stage.name: record.created
+        f"{stage.name}/{key}" if key else stage.name: record
         for stage in corpus.graph
         for key, record in corpus.ledger.records(stage.name).items()
     }

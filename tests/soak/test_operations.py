@@ -2,10 +2,12 @@
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
+from resources.planning.planner import Status
 from tests.soak import soaking
-from tests.soak.operations import LEAST_FILES, SERVICES, Operations
+from tests.soak.operations import ALL, AT_REST, LEAST_FILES, RAW_FILES, SERVICES, Operations
 
 
 class NoServer:
@@ -67,12 +69,37 @@ def test_each_does_what_it_says(tmp_path: Path) -> None:
 def test_what_is_not_as_it_must_be_is_named() -> None:
     names = (
         *("computed_in_vain", "not_as_planned", "bad_file_unexplained", "processes_left", "left_after_end"),
-        *("secrets_said", "not_fresh", "differing", "tries_of_a_bad_file", "memory_mb"),
+        *("secrets_said", "failed_ticks", "not_fresh", "differing", "tries_of_a_bad_file", "memory_mb", "ticks_behind"),
     )
     good = dict.fromkeys(names, 0)
     assert soaking.faults(good) == []
-    assert soaking.faults({**good, "tries_of_a_bad_file": soaking.MOST_TRIES}) == []
-    assert soaking.faults({**good, "differing": 2, "tries_of_a_bad_file": 3}) == [
+    assert soaking.faults({**good, "tries_of_a_bad_file": soaking.MOST_TRIES, "ticks_behind": 1}) == []
+    assert soaking.faults({**good, "differing": 2, "tries_of_a_bad_file": 3, "ticks_behind": 2}) == [
         "differing is 2",
         "tries_of_a_bad_file is 3",
+        "ticks_behind is 2",
     ]
+
+
+def test_what_is_computed_otherwise_than_planned_is_named() -> None:
+    def records(**made: str) -> Any:
+        return {name: SimpleNamespace(created=when[0], recipe=when[1:]) for name, when in made.items()}
+
+    due = {
+        **{"fresh": Status.FRESH, "stale": Status.STALE, "new": Status.MISSING},
+        **{"waits": Status.WAITING, "equal": Status.WAITING},
+    }
+    before = records(fresh="1a", stale="1a", waits="1a", equal="1a")
+    right = records(fresh="1a", stale="2b", waits="2b", equal="1a", new="2a")
+    assert soaking.unplanned(due, before, right) == []
+    wrong = records(fresh="2a", stale="1a", waits="2b", equal="2a", new="2a", other="2a")
+    assert soaking.unplanned(due, before, wrong) == [
+        "fresh was fresh, and was computed",
+        "stale was to be computed, and was not",
+        "equal waited for what came out equal, and was computed",
+        "other was not in the plan, and was computed",
+    ]
+
+
+def test_each_operation_of_all_is_tried_at_rest_too() -> None:
+    assert set(AT_REST) == ALL.keys() > RAW_FILES.keys()

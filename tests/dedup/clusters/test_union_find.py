@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from corpus_assets.dedup.clusters.union_find import UnionFind
 
@@ -50,8 +52,6 @@ def by_networkit(n: int, edges: NDArray[np.uint32]) -> dict[int, tuple[int, int]
 
 
 def by_scipy(n: int, edges: NDArray[np.uint32]) -> dict[int, tuple[int, int]]:
-    sparse = pytest.importorskip("scipy.sparse")
-    csgraph = pytest.importorskip("scipy.sparse.csgraph")
     matrix = sparse.coo_matrix((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
     labels = csgraph.connected_components(matrix, directed=False)[1]
     return expected([np.flatnonzero(labels == label).tolist() for label in range(labels.max() + 1)])
@@ -96,9 +96,8 @@ def test_a_large_random_graph() -> None:
     forest = UnionFind(n)
     forest.add(edges)
     found = table(forest, 1 << 16)
-    sparse = pytest.importorskip("scipy.sparse")
     matrix = sparse.coo_matrix((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-    labels = sparse.csgraph.connected_components(matrix, directed=False)[1]
+    labels = csgraph.connected_components(matrix, directed=False)[1]
     first, sizes = np.unique(labels, return_index=True, return_counts=True)[1:]
     members = np.flatnonzero(sizes[labels] > 1)
     assert np.array_equal(found, np.stack([members, first[labels[members]], sizes[labels[members]]], axis=1))
