@@ -245,6 +245,41 @@ def test_functions_that_return_steps_are_followed_with_their_arguments(tmp_path:
     assert imported(import_datatrove, tmp_path, {"b.py": script}).values["sources"][0]["name"] == "raw"
 
 
+FINEWEB2 = """
+for lang in ["und_Latn", "tha_Thai", "deu_Latn"]:
+    with open(f"configs/{lang}.yml") as f:
+        config = yaml.safe_load(f)
+    LocalPipelineExecutor([
+        JsonlReader(f"raw/{lang}"),
+        GopherRepetitionFilter(language=lang, dup_para_frac=0, dup_line_char_frac=0, dup_para_char_frac=0,
+            dup_line_frac=config['dup_line_frac'], top_n_grams=config["top_n_grams"], dup_n_grams=config["dup_n_grams"],
+            exclusion_writer=JsonlWriter("removed")),
+        FineWebQualityFilter(language=lang, short_line_thr=999, char_duplicates_ratio=0.1,
+            line_punct_thr=config["line_punct_thr"], new_line_ratio=config['new_line_ratio']),
+        GopherQualityFilter(language=lang, max_avg_word_length=config['max_avg_word_length'], min_stop_words=2,
+            min_avg_word_length=config['min_avg_word_length'], stop_words=config['stopwords'],
+            max_non_alpha_words_ratio=config['max_non_alpha_words_ratio']),
+        JsonlWriter("out"),
+    ]).run()
+"""
+
+
+def test_limits_by_language_of_fineweb2_are_its_preset(tmp_path: Path) -> None:
+    draft = imported(import_datatrove, tmp_path, {"a.py": FINEWEB2})
+    assert draft.values["filter"] == {"presets": ["fineweb2"], "fineweb2": {"language": "tha_Thai"}}
+    assert any("und_Latn, deu_Latn" in step for step in draft.to_do)
+    assert_all_named(draft, ["language", "stop_words", "char_duplicates_ratio", "exclusion_writer"])
+    other = imported(import_datatrove, tmp_path, {"a.py": FINEWEB2.replace("0.1,", "0.2,")})
+    assert "presets" not in other.values["filter"]
+
+
+def test_limits_in_a_mapping_of_the_script_are_values(tmp_path: Path) -> None:
+    block = "GopherQualityFilter(min_doc_words=L['th']['words'], max_doc_words=L['th']['no'], min_stop_words=N[5])"
+    draft = one(block, tmp_path, "L = {'th': {'words': 7}}\nN = [1]")
+    assert draft.values["filter"]["rules"]["quality.gopher_v2.word_count"] == {"min": 7}
+    assert any("L['th']['no']" in why for why in draft.left_out.values())
+
+
 @pytest.mark.parametrize(
     "function", ["for one in n:\n        s += [one]\n    return s", "pass", "return f(n)", "if n:\n        return [1]"]
 )

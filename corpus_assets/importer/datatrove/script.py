@@ -64,6 +64,10 @@ class _Reader:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 for argument in (*statement.args.posonlyargs, *statement.args.args, *statement.args.kwonlyargs):
                     self.known.setdefault(argument.arg, Unknown(argument.arg))
+            if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name):
+                turns = value_of(statement.iter, self.known, self.aliases)
+                texts = [one for one in turns if isinstance(one, str)] if isinstance(turns, list) else []
+                self.known[statement.target.id] = Unknown(statement.target.id, texts)
             outer = self._inside
             if isinstance(statement, ast.FunctionDef):
                 self._inside = self.known[statement.name] = Function(statement, self._budget)

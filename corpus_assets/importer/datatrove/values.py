@@ -77,6 +77,8 @@ def _value(node: ast.expr, known: Known, aliases: Mapping[str, str]) -> Any:
             found = _Mapped({_key(key, known, aliases): value_of(value, known, aliases) for key, value in pairs})
             found.weight = _weight(found.values())
             return found if found.weight <= _MOST_ITEMS else Unknown(_said(node))
+        case ast.Subscript(value=inside, slice=key):
+            return _item(value_of(inside, known, aliases), value_of(key, known, aliases), node)
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             number = value_of(inner, known, aliases)
             return -number if _is_number(number) else Unknown(_said(node))
@@ -95,6 +97,15 @@ def _attribute(node: ast.Attribute, known: Known, aliases: Mapping[str, str]) ->
     if isinstance(inside, Block):
         return inside.values.get(node.attr, Unknown(said))
     return Unknown(said)
+
+
+def _item(held: Any, key: Any, node: ast.expr) -> Any:
+    """Returns an item of a list or a mapping; an unknown if it has none of that key."""
+    items: Any = held
+    try:
+        return items[key] if isinstance(held, list | dict) and isinstance(key, str | int) else Unknown(_said(node))
+    except (KeyError, IndexError, TypeError):
+        return Unknown(_said(node))
 
 
 def _part(node: ast.expr, known: Known, aliases: Mapping[str, str]) -> Any:
