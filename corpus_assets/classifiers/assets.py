@@ -9,7 +9,7 @@ from typing import Any, Final
 from typing_extensions import override
 
 from corpus_assets.classifiers.conditions import of_source
-from corpus_assets.classifiers.labelled import LABELS, labelled
+from corpus_assets.classifiers.labelled import labelled
 from corpus_assets.classifiers.linear import RATE
 from corpus_assets.classifiers.model import Model, decoded, score
 from corpus_assets.classifiers.training import CLASSES, FASTTEXT_RATE, FIGURES, SUFFIX, frozen, imported, train
@@ -63,7 +63,7 @@ class _Given:
         return {f"classifiers.{self.name}.{key}": {**self.values, "learning_rate": rate}[key] for key in keys}
 
     def files(self) -> Iterator[dict[str, Any]]:
-        """Yields the files of examples: path, class, condition, place in corpus.yaml, and key of the digest."""
+        """Yields the files of examples: path, class, condition, place in corpus.yaml, keys of condition and digest."""
         for label, entries in self.classes.items():
             for number, entry in enumerate(entries):
                 if entry["file"]:
@@ -72,7 +72,8 @@ class _Given:
                         "label": label,
                         "condition": {key: entry[key] for key in ("key", "min", "max", "values")},
                         "place": f"{self.place}.{label}.{number}.file",
-                        "digest": f"classifiers.{self.name}.{label}.file_{number}",
+                        "recipe": f"classifiers.{self.name}.{label}.{number}",
+                        "digest": f"classifiers.{self.name}.{label}.{number}.file",
                     }
 
     def located(self, settings: Values) -> "_Given":
@@ -83,10 +84,13 @@ class _Given:
         """Returns the keys of metadata that examples of sources depend on, by their place in corpus.yaml."""
         return {
             f"{self.place}.{label}.{number}.key": [f"metadata.{entry['key']}"]
-            for label, entries in self.classes.items()
-            for number, entry in enumerate(entries)
-            if entry["source"] and entry["key"]
+            for label, number, entry in self.conditions()
         }
+
+    def conditions(self) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+        """Yields the entries of sources of which not every document is an example, with their class and number."""
+        for label, entries in self.classes.items():
+            yield from ((label, number, one) for number, one in enumerate(entries) if one["source"] and one["key"])
 
 
 @dataclass(frozen=True)
@@ -97,11 +101,17 @@ class LabelledHooks(Hooks):
 
     @override
     def derived_parameters(self, settings: Values) -> Values:
-        return self.given.parameters(_SAMPLED)
+        """Returns the keys of conditions for all sources: if there are any, all shards are read with their metadata."""
+        keys = {
+            f"classifiers.{self.given.name}.{label}.{number}.key": entry["key"]
+            for label, number, entry in self.given.conditions()
+        }
+        return self.given.parameters(_SAMPLED) | keys
 
     @override
     def source_parameters(self, source: Values) -> Values:
-        return {LABELS: of_source(source["name"], self.given.classes)}
+        conditions = of_source(source["name"], self.given.classes)
+        return {f"classifiers.{self.given.name}.{place}": condition for place, condition in conditions.items()}
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterable[str]:
@@ -122,7 +132,7 @@ class TrainedHooks(Hooks):
             found[f"classifiers.{given.name}.least"] = min(given.values["least"], _FEWEST_IN_A_SAMPLE)
         for file in given.files():
             found[file["digest"]] = outside_digest(file["place"], [file["path"]])
-            found[f"{file['digest']}_counts"] = file["condition"]
+            found[file["recipe"]] = file["condition"]
         if given.values["kind"] == "fasttext":
             found |= given.parameters(["dimension"])
             found[f"classifiers.{given.name}.wheel"] = _wheel_version(f"{given.place}.kind: fasttext")

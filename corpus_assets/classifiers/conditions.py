@@ -1,6 +1,6 @@
 """Which documents of a source, or rows of a file, are examples of a class."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -49,13 +49,11 @@ def metadata_of(raw: msgspec.Raw) -> dict[str, Any]:
 _METADATA = msgspec.json.Decoder(dict[str, Any])
 
 
-def of_source(name: str, classes: Mapping[str, Iterable[Condition]]) -> dict[str, list[dict[str, Any]]]:
-    """Returns the conditions of a source by class; a class without the source is left out."""
-    found = {label: list(_of_source(name, entries)) for label, entries in classes.items()}
-    return {label: conditions for label, conditions in found.items() if conditions}
-
-
-def _of_source(name: str, entries: Iterable[Condition]) -> Iterator[dict[str, Any]]:
-    for entry in entries:
-        if entry["source"] == name:
-            yield {key: entry[key] for key in ("key", "min", "max", "values")}
+def of_source(name: str, classes: Mapping[str, Iterable[Condition]]) -> dict[str, dict[str, Any]]:
+    """Returns what the conditions of a source ask of the value at their key, by `CLASS.NUMBER` of their entry."""
+    return {
+        f"{label}.{number}": {key: entry[key] for key in ("source", "min", "max", "values")}
+        for label, entries in classes.items()
+        for number, entry in enumerate(entries)
+        if entry["source"] == name
+    }

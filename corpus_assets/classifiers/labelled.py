@@ -8,8 +8,6 @@ from corpus_assets.classifiers.lowest import PLACES, Lowest, example_hash
 from resources.documents.looked_for import LookedFor, numbers_of
 from resources.stage.task import Task
 
-LABELS = "labels"
-
 
 def labelled(task: Task, name: str, classes: Sequence[str], keys: Mapping[str, Sequence[str]]) -> None:
     """Writes for each class the places of the texts with the smallest hashes.
@@ -18,7 +16,7 @@ def labelled(task: Task, name: str, classes: Sequence[str], keys: Mapping[str, S
     """
     found = {label: Lowest(task[f"classifiers.{name}.examples"]) for label in classes}
     seed, characters = task[f"classifiers.{name}.seed"], task[f"classifiers.{name}.characters"]
-    conditions: Mapping[str, Any] = task.parameters[LABELS]
+    conditions = _conditions(task, f"classifiers.{name}", classes)
     looked_for = LookedFor("documents", {place: held for place, held in keys.items() if conditions})
     rows = chosen = 0
     for row, document in enumerate(task.input("normalized_documents").documents() if conditions else ()):
@@ -38,3 +36,13 @@ def labelled(task: Task, name: str, classes: Sequence[str], keys: Mapping[str, S
         with task.array(path, PLACES) as out:
             out.append(lowest.found())
     task.count(rows_in=rows, rows_out=chosen, **numbers_of(looked_for))
+
+
+def _conditions(task: Task, place: str, classes: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Returns the conditions of the source by class; a class without the source is left out."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for label in classes:
+        for key, value in task.parameters.items():
+            if key.startswith(f"{place}.{label}.") and isinstance(value, Mapping):
+                found.setdefault(label, []).append({**value, "key": task.parameters.get(f"{key}.key")})
+    return found

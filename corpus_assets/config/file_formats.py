@@ -183,6 +183,15 @@ class Html(Section):
         return {key: value for key, value in values.items() if key != "seconds" or value is not None}
 
 
+def require_extractor(extractor: str | list[str] | None, html: Html) -> None:
+    """Raises `ValueError` for options of web pages that no extractor has a use for."""
+    given = [name for name, value in html if value != getattr(Html(), name)]
+    if given and not extractor:
+        raise ValueError(f"html: {', '.join(given)} without effect unless `extractor` is given; leave it out")
+    if "least" in given and (isinstance(extractor, str) or len(extractor or ()) == 1):
+        raise ValueError("html: least without effect unless `extractor` is a list of several; leave it out")
+
+
 def given_options(
     csv: dict[str, Any], extractor: str | list[str] | None, html: dict[str, Any] | None = None
 ) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from corpus_assets.config.file_formats import (
     LargestWindow,
     MetadataKeys,
     TextSeparator,
+    require_extractor,
     several,
 )
 from corpus_assets.config.naming import FILE, METADATA_KEY, ROW_KEY
@@ -144,6 +145,7 @@ class Source(Section):
     @model_validator(mode="after")
     def _fits(self) -> "Source":
         require_object_store(self.location, self.s3)
+        require_extractor(self.extractor, self.html)
         if self.ids == "given" and self.format in ("txt", "txt_list"):
             raise ValueError(f"ids: given cannot be with format {self.format}, which has no ids; valid: auto, derived")
         keys = [key for key in (*several(self.text_key), self.id_key, self.metadata_key) if key is not None]

@@ -171,6 +171,7 @@ STAGES = [
             every("short_documents", segment=FLAGS),
         ),
         parameters=("dedup.short_documents",),
+        shape={RULE: "similar"},
         hooks=ComponentsHooks(),
         columns={
             "member": "uint32: number of a document of the cluster",

@@ -1,7 +1,7 @@
 """Parameters of another tool: each is taken over or left with a reason, and none is forgotten."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -13,11 +13,12 @@ _MOST_SHOWN = 60
 
 
 class Unknown:
-    """A value that only running the tool would give. said: how it is written there."""
+    """A value that only running the tool would give. said: how it is written there. choices: texts it is, in turn."""
 
-    def __init__(self, said: str) -> None:
+    def __init__(self, said: str, choices: Sequence[str] = ()) -> None:
         """Keeps how the value is written."""
         self.said = said
+        self.choices = tuple(choices)
 
     @property
     def shown_inside(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from corpus_assets.raw.losses import BAD_FILE, MISLABELLED, Read
 from corpus_assets.raw.rows.faults import BadRow, PassedOver
 from corpus_assets.raw.rows.identities import repeated_notes
+from corpus_assets.raw.rows.unread_keys import section_of, unread_keys
 from resources.documents.looked_for import absent_notes
 from resources.errors import BadFileError, StorageError
 from resources.shards.listing import Shard
@@ -94,8 +95,10 @@ def _named(shard: Shard, error: BadFileError) -> BadFileError:
     return BadFileError(f"{shard.source}/{error.where.removeprefix(f'{shard.source}/')}", error.problem)
 
 
-def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: str = "source") -> Iterator[str]:
+def dropped_notes(partitions: Sequence[Partition], settings: Mapping[str, Any], what: str = "source") -> Iterator[str]:
     """Yields sentences, with reasons, for each source with rows or files that gave no document or example.
+
+    And for each name that no row has, and each key that no file has a use for.
 
     what: `source`, or `dataset` for files of a dataset's own.
     """
@@ -112,4 +115,7 @@ def dropped_notes(partitions: Sequence[Partition], _: Mapping[str, Any], what: s
         if len(found.bad_rows) == len(absent) == 1 and not found.rows_out:  # Each fault gives one sentence.
             dropped[0] += f"; {absent.pop()}"
         yield from (*dropped, *absent)
+        values, where = section_of(settings, what, source)
+        if "csv" in values:  # Files of ids are read by no such keys.
+            yield from unread_keys(read, values, where, f"of {what} {source}")
     yield from repeated_notes(partitions, what)

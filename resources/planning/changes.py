@@ -45,12 +45,19 @@ def _some(keys: list[str], what: str) -> str:
 
 
 def own_change(stage: Stage, parameters: Mapping[str, Any], record: Record) -> str:
-    """Returns in words how the code version or the parameters changed; empty if they did not."""
+    """Returns in words how the code version or the parameters changed; empty if they did not.
+
+    Another shape (`Stage.shape`) is the only reason: other parameters that come and go follow from it.
+    """
     if stage.code_version != record.code_version:
         return f"code version {record.code_version} -> {stage.code_version}"
     if record.parameters == parameters:
         return ""
-    words = ", ".join(_parameter_changes(record.parameters, parameters))
+    shapes = [
+        {key: one.get(key, value) for key, value in stage.shape.items()} for one in (record.parameters, parameters)
+    ]
+    before, now = shapes if shapes[0] != shapes[1] else (record.parameters, parameters)
+    words = ", ".join(_parameter_changes(before, now))
     return f"{words} (built with --set {record.versions[SET]})" if SET in record.versions else words
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal
 
 from resources.stage.hooks import NO_HOOKS, Hooks, Values, gives
 from resources.stage.task import Task
@@ -122,6 +122,8 @@ class Stage:
     io: the IO manager that hands the content to other assets.
     inputs: the edges to the assets it reads: `same`, `every`, `own_segment`.
     parameters: dotted keys of `corpus.yaml` that the content depends on; `source.KEY` is read from the shard's source.
+    shape: the parameters of which the others follow, each with the value that a recipe without it stands for: if one
+        changes, the plan names it alone.
     looks_outside: True if it lists or digests raw files; the plan looks at them too.
     hooks: what a build asks of it, in the process that drives the build; workers are not given it.
     beside: with `looks_outside`, the set of files beside the raw files that it digests (`resources/shards/beside.py`).
@@ -155,6 +157,7 @@ class Stage:
     io: IO
     inputs: tuple[Input, ...] = ()
     parameters: tuple[str, ...] = ()
+    shape: Mapping[str, Any] = field(default_factory=dict)
     looks_outside: bool = False
     beside: str | None = None
     hooks: Hooks = NO_HOOKS

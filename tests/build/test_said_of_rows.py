@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
 from corpus_assets.orchestration.building.notes import build_notes, dropped_examples
+from resources.errors import ConfigError
 from tests.build.nowhere import ROWS
 from tests.build.small import drive, opened, prose
 from tests.build.test_names_of_data import up_to
@@ -138,3 +139,45 @@ def test_each_reason_has_rows_with_place_id_and_text(tmp_path: Path) -> None:
     (gone,) = (line for line in shown if line.startswith("takedown (1 in "))
     assert gone.endswith("web/a.jsonl row 3")  # A document that must be nowhere is not shown.
     assert "d3" not in "".join(shown)
+
+
+@pytest.mark.parametrize(
+    ("given", "keys", "why"),
+    [
+        ({"extractor": "html:escape"}, ["extractor"], "is WARC, which holds web pages"),
+        ({"csv": {"delimiter": ";", "escape": "!"}}, ["csv.delimiter", "csv.escape"], "is CSV or TSV"),
+        ({"text_separator": "|", "text_key": ["text", "id2"]}, [], "has rows with keys"),
+    ],
+)
+def test_a_key_that_no_file_of_a_source_has_a_use_for_is_told(
+    tmp_path: Path, given: dict[str, Any], keys: list[str], why: str
+) -> None:
+    source = {"name": "web", "location": "raw", **given}
+    folder = written(tmp_path, {"a.jsonl": rows(id2="x")[:5], "b.jsonl": rows(id2="x")[5:]}, sources=[source])
+    told = [note for note in built(folder, "normalized_documents") if "there are: jsonl 2" in note]
+    assert told == [f"sources.web.{key}: none of 2 files of source web {why}; there are: jsonl 2" for key in keys]
+
+
+@pytest.mark.parametrize(
+    ("format", "content", "key"),
+    [("txt", "a text", {"text_separator": "|"}), ("warc.wet", "", {"text_key": "body"}), ("csv", "text\na\n", {})],
+)
+def test_keys_of_rows_are_told_where_rows_have_none(
+    tmp_path: Path, format: str, content: str, key: dict[str, str]
+) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a.x").write_text(content, encoding="utf-8")
+    source = {"name": "web", "location": "raw", "format": format, "may_be_empty": True, **key}
+    notes = built(written(tmp_path, {}, sources=[source]), "normalized_documents")
+    told = [note for note in notes if note.endswith(f"has rows with keys; there are: {format} 1")]
+    assert [note.split(":")[0] for note in told] == [f"sources.web.{name}" for name in key]
+
+
+def test_options_of_pages_need_an_extractor_that_has_a_use_for_them(tmp_path: Path) -> None:
+    for given, why in (
+        ({"html": {"form": "markdown"}}, "form without effect unless `extractor` is given"),
+        ({"extractor": "combined", "html": {"least": 9}}, "least without effect unless `extractor` is a list"),
+    ):
+        written(tmp_path, {"a.jsonl": rows()}, sources=[{"name": "web", "location": "raw", **given}])
+        with pytest.raises(ConfigError, match=why):
+            opened(tmp_path)

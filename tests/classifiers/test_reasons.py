@@ -32,16 +32,26 @@ def test_a_changed_list_of_positives_and_another_condition_are_the_reason(tmp_pa
     built(tmp_path)
     assert reasons(tmp_path) == {}
     graded(tmp_path, 241)
-    file = "classifiers.edu.positive.file_0"
-    assert reasons(tmp_path) == {("edu_classifier", None): ("stale", f"{file} changed")}
+    place = "classifiers.edu.positive.0"
+    assert reasons(tmp_path) == {("edu_classifier", None): ("stale", f"{place}.file changed")}
     graded(tmp_path, 240)
     given(tmp_path, {"file": "good.jsonl", "key": "grade", "min": 2})
     (_, reason) = reasons(tmp_path)["edu_classifier", None]
-    assert reason == f"{file}_counts.key None -> grade, {file}_counts.min None -> 2.0"
+    assert reason == f"{place}.key None -> grade, {place}.min None -> 2.0"
     given(tmp_path, "good.jsonl", "good")
     found = reasons(tmp_path)
     assert {key for asset, key in found if asset == "edu_labelled"} == {"good--0", "good--1"}
-    assert found["edu_labelled", "good--0"][1].startswith("labels.positive (unset) -> ")
+    assert found["edu_labelled", "good--0"][1].startswith("classifiers.edu.positive.1 (unset) -> ")
+
+
+def test_the_first_condition_of_a_source_is_the_reason_for_all_shards(tmp_path: Path) -> None:
+    write(tmp_path)
+    given(tmp_path, "good")
+    built(tmp_path)
+    given(tmp_path, {"source": "good", "key": "grade", "min": 2})
+    key, least = "classifiers.edu.positive.0.key (unset) -> grade", "classifiers.edu.positive.0.min None -> 2.0"
+    said = {key[1]: reason for key, (_, reason) in reasons(tmp_path).items() if key[0] == "edu_labelled"}
+    assert said == {"good--0": f"{least}, {key}", "good--1": f"{least}, {key}", "spam--0": key, "spam--1": key}
 
 
 def test_another_model_is_the_reason(tmp_path: Path) -> None:

@@ -215,6 +215,86 @@ def test_pipelines_that_get_longer_statement_by_statement(tmp_path: Path) -> Non
     assert [dataset["format"] for dataset in values["datasets"]] == ["text"]
 
 
+def test_attributes_that_are_set_after_a_block_is_made(tmp_path: Path) -> None:
+    script = (
+        "c = MinhashConfig(5)\nread = JsonlReader('raw', 9)\nsteps = [read, MinhashDedupSignature('s', config=c)]\n"
+        "e = LocalPipelineExecutor(steps)\nc.n_grams = 7\nread.data_folder = 'there'\nread.colour = 1\n"
+        "e.workers = 3\ne.pipeline = [*steps, RegexFilter('x')]\ncfg.out = 'x'\ne.logging_dir = cfg.out"
+    )
+    draft = imported(import_datatrove, tmp_path, {"a.py": script})
+    assert [source["name"] for source in draft.values["sources"]] == ["there"]
+    assert (draft.values["minhash"]["width"], draft.values["engine"]["workers"]) == (7, 3)
+    assert len(draft.values["filter"]["exclude"]) == 1
+    assert_all_named(draft, ["colour", "logging_dir"])
+
+
+def test_functions_that_return_steps_are_followed_with_their_arguments(tmp_path: Path) -> None:
+    script = (
+        "def filters(least, *, c4=True, stop=2):\n    'Steps.'\n    found = [GopherQualityFilter(min_doc_words=least,"
+        " min_stop_words=stop)]\n    if c4:\n        found.append(C4QualityFilter())\n    return found\n"
+        "def read(name):\n    return JsonlReader(f'raw/{name}')\n"
+        "def run(name, steps):\n    return LocalPipelineExecutor([read(name), *steps], workers=2)\n"
+        "run('a', filters(30)).run()\nrun('b', steps=[*filters(20, c4=False, stop=1), JsonlWriter('out')]).run()\n"
+    )
+    draft = imported(import_datatrove, tmp_path, {"a.py": script})
+    assert [source["name"] for source in draft.values["sources"]] == ["a", "b"]
+    assert draft.values["filter"]["presets"] == ["c4"]
+    assert draft.values["filter"]["rules"]["quality.gopher_v2.word_count"]["min"] == 30
+    assert [dataset["format"] for dataset in draft.values["datasets"]] == ["text"]
+    script = "def steps(n):\n    return [JsonlReader('raw', n)]\npipeline = steps(5) + [JsonlWriter('out')]"
+    assert imported(import_datatrove, tmp_path, {"b.py": script}).values["sources"][0]["name"] == "raw"
+
+
+FINEWEB2 = """
+for lang in ["und_Latn", "tha_Thai", "deu_Latn"]:
+    with open(f"configs/{lang}.yml") as f:
+        config = yaml.safe_load(f)
+    LocalPipelineExecutor([
+        JsonlReader(f"raw/{lang}"),
+        GopherRepetitionFilter(language=lang, dup_para_frac=0, dup_line_char_frac=0, dup_para_char_frac=0,
+            dup_line_frac=config['dup_line_frac'], top_n_grams=config["top_n_grams"], dup_n_grams=config["dup_n_grams"],
+            exclusion_writer=JsonlWriter("removed")),
+        FineWebQualityFilter(language=lang, short_line_thr=999, char_duplicates_ratio=0.1,
+            line_punct_thr=config["line_punct_thr"], new_line_ratio=config['new_line_ratio']),
+        GopherQualityFilter(language=lang, max_avg_word_length=config['max_avg_word_length'], min_stop_words=2,
+            min_avg_word_length=config['min_avg_word_length'], stop_words=config['stopwords'],
+            max_non_alpha_words_ratio=config['max_non_alpha_words_ratio']),
+        JsonlWriter("out"),
+    ]).run()
+"""
+
+
+def test_limits_by_language_of_fineweb2_are_its_preset(tmp_path: Path) -> None:
+    draft = imported(import_datatrove, tmp_path, {"a.py": FINEWEB2})
+    assert draft.values["filter"] == {"presets": ["fineweb2"], "fineweb2": {"language": "tha_Thai"}}
+    assert any("und_Latn, deu_Latn" in step for step in draft.to_do)
+    assert_all_named(draft, ["language", "stop_words", "char_duplicates_ratio", "exclusion_writer"])
+    other = imported(import_datatrove, tmp_path, {"a.py": FINEWEB2.replace("0.1,", "0.2,")})
+    assert "presets" not in other.values["filter"]
+
+
+def test_limits_in_a_mapping_of_the_script_are_values(tmp_path: Path) -> None:
+    block = "GopherQualityFilter(min_doc_words=L['th']['words'], max_doc_words=L['th']['no'], min_stop_words=N[5])"
+    draft = one(block, tmp_path, "L = {'th': {'words': 7}}\nN = [1]")
+    assert draft.values["filter"]["rules"]["quality.gopher_v2.word_count"] == {"min": 7}
+    assert any("L['th']['no']" in why for why in draft.left_out.values())
+
+
+@pytest.mark.parametrize(
+    "function", ["for one in n:\n        s += [one]\n    return s", "pass", "return f(n)", "if n:\n        return [1]"]
+)
+def test_functions_that_do_more_are_named(function: str, tmp_path: Path) -> None:
+    script = f"def f(n):\n    {function}\nLocalPipelineExecutor([JsonlReader('raw'), *f(*a), *f(x), *f(1)])"
+    draft = imported(import_datatrove, tmp_path, {"a.py": script})
+    assert "step f(...)" in draft.left_out
+
+
+def test_functions_that_call_each_other_many_times_are_no_trouble(tmp_path: Path) -> None:
+    levels = "".join(f"def f{n}():\n    return [*f{n - 1}(), *f{n - 1}()]\n" for n in range(1, 40))
+    script = f"def f0():\n    return [JsonlReader('raw')]\n{levels}LocalPipelineExecutor([JsonlReader('r'), *f39()])"
+    assert imported(import_datatrove, tmp_path, {"a.py": script}).values["sources"][0]["name"] == "r"
+
+
 def test_a_class_of_the_script_is_no_block_of_datatrove(tmp_path: Path) -> None:
     own = one("C4QualityFilter(min_num_sentences=2)", tmp_path, "class C4QualityFilter(BaseFilter): pass")
     assert "filter" not in own.values

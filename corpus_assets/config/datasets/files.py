@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from corpus_assets.config.datasets.token_files import TokenFiles, reads_tokens
 from corpus_assets.config.file_formats import (
@@ -18,6 +18,7 @@ from corpus_assets.config.file_formats import (
     LargestWindow,
     MetadataKeys,
     TextSeparator,
+    require_extractor,
     several,
 )
 from corpus_assets.config.naming import MESSAGE_KEY, ROW_KEY
@@ -35,7 +36,7 @@ WORDS: Mapping[Shape, str] = {
 }
 _MESSAGES = frozenset({"role_key", "content_key"})
 KEYS: Mapping[Shape, frozenset[str]] = {
-    "text": frozenset({"text_key"}),
+    "text": frozenset({"text_key", "text_separator"}),
     "pair": frozenset({"prompt_key", "completion_key"}),
     "exchange": frozenset({"prompt_key", "completion_key"}) | _MESSAGES,
     "conversation": frozenset({"messages_key"}) | _MESSAGES,
@@ -78,6 +79,11 @@ class Files(OwnFiles):
     )
     longest_row: Bytes = Field(256 << 20, description="rows and text files with more bytes are bad")
     largest_window: LargestWindow = DEFAULT_WINDOW
+
+    @model_validator(mode="after")
+    def _pages_are_extracted(self) -> "Files":
+        require_extractor(self.extractor, self.html)
+        return self
 
     @property
     def prompt_keys(self) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ class Trove:
     """Folders that earlier pipelines wrote."""
     leave_out: list[str] = field(default_factory=list)
     """Attributes whose documents are left out of the mix."""
+    fineweb2: str | None = None
+    """The language of a script that filters as FineWeb-2 does."""
     writer: dict[str, Any] | None = None
     """The last writer of texts, as a dataset."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from corpus_assets.importer.datatrove import dedup, ends, filters
+from corpus_assets.importer.datatrove import dedup, ends, filters, fineweb2
 from corpus_assets.importer.datatrove.draft import Trove
 from corpus_assets.importer.datatrove.names import (
     LEFT_BLOCKS,
@@ -77,7 +77,10 @@ def import_datatrove(files: Sequence[Path], folder: Path) -> Draft:
     trove = Trove(draft, folder)
     for file in files:
         trove.label = f"{file.name}, " if len(files) > 1 else ""
-        for pipeline in read_pipelines(file):
+        pipelines = read_pipelines(file)
+        steps = (step for pipeline in pipelines for step in pipeline.steps)
+        trove.fineweb2 = fineweb2.language_of(trove, (step for step in steps if isinstance(step, Block)))
+        for pipeline in pipelines:
             _take(trove, pipeline)
     if trove.filter:
         draft.values["filter"] = trove.filter
@@ -104,7 +107,7 @@ def _take(trove: Trove, pipeline: Pipeline) -> None:
 def _take_block(trove: Trove, block: Block) -> None:
     given = trove.given(block)
     if (take := _TAKE.get(block.name)) is not None:
-        if not preset(trove, block):
+        if not (fineweb2.take(trove, block) or preset(trove, block)):
             take(trove, block)
         return
     why = LEFT_BLOCKS.get(block.name)

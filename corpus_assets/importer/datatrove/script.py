@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpus_assets.importer.datatrove.values import Block, inserted, value_of
+from corpus_assets.importer.datatrove.functions import Budget, Function, growth
+from corpus_assets.importer.datatrove.values import Block, exchanged, inserted, value_of, with_value
 from corpus_assets.importer.given import Unknown
 from corpus_assets.importer.reading import read_text
 from resources.errors import ConfigError
 
 _MOST_NODES = 200_000
+_MOST_ATTRIBUTES = 200
 
 
 class Pipeline(NamedTuple):
@@ -36,7 +38,7 @@ def read_pipelines(file: Path) -> list[Pipeline]:
         raise ConfigError(f"{file}: nested too deep") from None
     found = reader.of_calls
     if not any(isinstance(step, Block) for pipeline in found for step in pipeline.steps):
-        found = [*found, *(Pipeline(steps, None) for steps in reader.lists)]
+        found = [*found, *(Pipeline(steps, None) for steps, of in reader.lists if of is None or not of.followed)]
     if not found:
         raise ConfigError(f"{file}: has no pipeline; valid: a script with `pipeline=[...]` of an executor of datatrove")
     return found
@@ -49,33 +51,71 @@ class _Reader:
         self.known: dict[str, Any] = _defaults(tree)
         self.aliases = dict(_aliases(tree))
         self.of_calls: list[Pipeline] = []
-        self.lists: list[list[Any]] = []
-        self.seen: set[int] = set()
+        self.lists: list[tuple[list[Any], Function | None]] = []
+        """Each with the function in which it stands."""
+        self._placed: dict[tuple[int, int], int] = {}
+        """Places in `of_calls` by the lines of the executor and of the call that gave it."""
+        self._budget = Budget()
+        self._inside: Function | None = None
+        self._attributes = 0
 
     def read(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 for argument in (*statement.args.posonlyargs, *statement.args.args, *statement.args.kwonlyargs):
                     self.known.setdefault(argument.arg, Unknown(argument.arg))
+            if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name):
+                turns = value_of(statement.iter, self.known, self.aliases)
+                texts = [one for one in turns if isinstance(one, str)] if isinstance(turns, list) else []
+                self.known[statement.target.id] = Unknown(statement.target.id, texts)
+            outer = self._inside
+            if isinstance(statement, ast.FunctionDef):
+                self._inside = self.known[statement.name] = Function(statement, self._budget)
             value = getattr(statement, "value", None)
             if isinstance(value, ast.expr):
                 self._read_value(statement, value)
             for name in ("body", "orelse", "finalbody", "handlers"):
                 for inside in getattr(statement, name, None) or ():
                     self.read(inside.body if isinstance(inside, ast.ExceptHandler) else [inside])
+            self._inside = outer
 
     def _read_value(self, statement: ast.stmt, node: ast.expr) -> None:
-        if (added := _added(statement)) is not None:
+        if (added := growth(statement)) is not None:
             self._insert(*added)
-            self._keep_executors(node)
+            self._keep_executors(node, None)
             return
         value = value_of(node, self.known, self.aliases)
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        for target in (one for one in targets if isinstance(one, ast.Name)):
-            self.known[target.id] = value
+        for target in targets:
+            if isinstance(target, ast.Name):
+                self.known[target.id] = value
+            elif isinstance(target, ast.Attribute):
+                self._set(target, value)
+        self._keep_list(value)
+        self._keep_executors(node, value)
+
+    def _set(self, target: ast.Attribute, value: Any) -> None:
+        """Gives a block another value wherever it is held, or keeps that of an attribute of something else."""
+        block = value_of(target.value, self.known, self.aliases)
+        if not isinstance(block, Block):
+            self.known[ast.unparse(target)] = value
+            return
+        self._attributes += 1
+        if self._attributes > _MOST_ATTRIBUTES:
+            raise ConfigError(f"a script sets at most {_MOST_ATTRIBUTES:,} attributes of blocks")
+        done: dict[int, Any] = {}
+        new = with_value(block, target.attr, value)
+        self.known = {name: exchanged(one, block, new, done) for name, one in self.known.items()}
+        self.lists = [(exchanged(steps, block, new, done), of) for steps, of in self.lists]
+        for place, (steps, executor) in enumerate(self.of_calls):
+            if executor is None:
+                self.of_calls[place] = Pipeline(exchanged(steps, block, new, done), None)
+            elif isinstance(changed := exchanged(executor, block, new, done), Block):
+                self.of_calls[place] = _of_executor(changed)
+
+    def _keep_list(self, value: Any) -> None:
         if isinstance(value, list) and any(isinstance(step, Block) for step in value):
-            self.lists.append(value)
-        self._keep_executors(node)
+            self.lists.append((value, self._inside))
 
     def _insert(self, name: str, at: ast.expr | None, node: ast.expr) -> None:
         """Inserts the items of a list into a known one, at its end or a place."""
@@ -85,38 +125,37 @@ class _Reader:
             return
         value = inserted(steps, place, added if isinstance(added, list) else [added], node)
         self.known[name] = value
-        self.lists = [one for one in self.lists if one is not steps]
-        if isinstance(value, list) and any(isinstance(step, Block) for step in value):
-            self.lists.append(value)
+        self.lists = [(one, of) for one, of in self.lists if one is not steps]
+        self._keep_list(value)
 
-    def _keep_executors(self, node: ast.expr) -> None:
+    def _keep_executors(self, node: ast.expr, value: Any) -> None:
         """Keeps each executor that an expression makes (`run()` may follow it), and steps given to other functions."""
         for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
-            block = value_of(call, self.known, self.aliases)
+            block = value if call is node else value_of(call, self.known, self.aliases)
             if isinstance(block, Block):
-                if block.name.endswith("Executor") and block.line not in self.seen:
-                    self.seen.add(block.line)
-                    steps = block.values.get("pipeline", block.values.get(0))
-                    self.of_calls.append(Pipeline(steps if isinstance(steps, list) else [steps], block))
+                if block.name.endswith("Executor"):
+                    self._place(block, call.lineno)
                 continue
             for given in (*call.args, *(one.value for one in call.keywords)):
                 steps = value_of(given, self.known, self.aliases) if isinstance(given, ast.List) else None
                 if isinstance(steps, list) and any(isinstance(step, Block) for step in steps):
                     self.of_calls.append(Pipeline(steps, None))
 
+    def _place(self, block: Block, line: int) -> None:
+        """Keeps an executor once. One that a function returns takes the place of what its lines alone say."""
+        if (block.line, line) in self._placed:
+            return
+        written = self._placed.pop((block.line, block.line), None) if line != block.line else None
+        if written is None:
+            written = len(self.of_calls)
+            self.of_calls.append(_of_executor(block))
+        self.of_calls[written] = _of_executor(block)
+        self._placed[block.line, line] = written
 
-def _added(statement: ast.stmt) -> tuple[str, ast.expr | None, ast.expr] | None:
-    """Returns name, place (None for the end) and new items where a statement makes a list longer."""
-    match statement:
-        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=items):
-            return name, None, items
-        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[items])):
-            return name, None, items
-        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[one])):
-            return name, None, ast.List([one], ast.Load())
-        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="insert"), args=[at, one])):
-            return name, at, ast.List([one], ast.Load())
-    return None
+
+def _of_executor(block: Block) -> Pipeline:
+    steps = block.values.get("pipeline", block.values.get(0))
+    return Pipeline(steps if isinstance(steps, list) else [steps], block)
 
 
 def _aliases(tree: ast.Module) -> Iterator[tuple[str, str]]:

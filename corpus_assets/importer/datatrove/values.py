@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from corpus_assets.importer.datatrove.functions import Function
 from corpus_assets.importer.given import Unknown
 
 MOST_CHARACTERS = 4096
@@ -76,6 +77,8 @@ def _value(node: ast.expr, known: Known, aliases: Mapping[str, str]) -> Any:
             found = _Mapped({_key(key, known, aliases): value_of(value, known, aliases) for key, value in pairs})
             found.weight = _weight(found.values())
             return found if found.weight <= _MOST_ITEMS else Unknown(_said(node))
+        case ast.Subscript(value=inside, slice=key):
+            return _item(value_of(inside, known, aliases), value_of(key, known, aliases), node)
         case ast.UnaryOp(op=ast.USub(), operand=inner):
             number = value_of(inner, known, aliases)
             return -number if _is_number(number) else Unknown(_said(node))
@@ -94,6 +97,15 @@ def _attribute(node: ast.Attribute, known: Known, aliases: Mapping[str, str]) ->
     if isinstance(inside, Block):
         return inside.values.get(node.attr, Unknown(said))
     return Unknown(said)
+
+
+def _item(held: Any, key: Any, node: ast.expr) -> Any:
+    """Returns an item of a list or a mapping; an unknown if it has none of that key."""
+    items: Any = held
+    try:
+        return items[key] if isinstance(held, list | dict) and isinstance(key, str | int) else Unknown(_said(node))
+    except (KeyError, IndexError, TypeError):
+        return Unknown(_said(node))
 
 
 def _part(node: ast.expr, known: Known, aliases: Mapping[str, str]) -> Any:
@@ -141,6 +153,44 @@ def inserted(steps: list[Any], place: int, added: list[Any], node: ast.expr) -> 
     return found if found.weight <= _MOST_ITEMS else Unknown(_said(node))
 
 
+def with_value(block: Block, name: str, value: Any) -> Block | Unknown:
+    """Returns a block with one more parameter, or another value of it; an unknown if it holds too much."""
+    values = {**block.values, name: value}
+    weight = _weight(values.values())
+    return Block(block.name, block.line, values, weight) if weight <= _MOST_ITEMS else Unknown(f"{block.name}.{name}")
+
+
+def exchanged(value: Any, old: Block, new: Any, known: dict[int, Any]) -> Any:
+    """Returns a value in which a block is another one; the same object if it does not hold it.
+
+    known: results by the identity of values, so that each is looked at once.
+    """
+    if value is old:
+        return new
+    if not isinstance(value, list | dict | Block):
+        return value
+    if id(value) not in known:
+        known[id(value)] = _exchanged(value, old, new, known)
+    return known[id(value)]
+
+
+def _exchanged(value: Any, old: Block, new: Any, known: dict[int, Any]) -> Any:
+    held = [
+        *(value if isinstance(value, list) else value.values.values() if isinstance(value, Block) else value.values())
+    ]
+    inside = [exchanged(one, old, new, known) for one in held]
+    if all(one is other for one, other in zip(held, inside, strict=True)):
+        return value
+    weight = _weight(inside)
+    if weight > _MOST_ITEMS:
+        return Unknown("...")
+    if isinstance(value, Block):
+        return Block(value.name, value.line, dict(zip(value.values, inside, strict=True)), weight)
+    found: _Items | _Mapped = _Items(inside) if isinstance(value, list) else _Mapped(zip(value, inside, strict=True))
+    found.weight = weight
+    return found
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -166,6 +216,8 @@ def _binary(left: Any, operator: ast.operator, right: Any, node: ast.expr) -> An
 
 def _call(node: ast.Call, known: Known, aliases: Mapping[str, str]) -> Any:
     said = _said(node.func)
+    if isinstance(function := known.get(said), Function):
+        return function.result(node, known, lambda inner, names: value_of(inner, names, aliases))
     name = aliases.get(said, said.rpartition(".")[2])
     given = _items(node.args, known, aliases)
     if isinstance(given, Unknown):

@@ -167,3 +167,12 @@ def test_another_share_asks_for_the_comparisons_again_and_for_nothing_before(tmp
     assert "dedup.contained 0.95 -> 0.9" in plan["contained_pairs", "range-000"][1]
     assert "containment_candidates" not in {asset for asset, _ in plan}
     assert "dedup.contained 0.95 -> 0.9" in plan["components", None][1]
+
+
+@pytest.mark.parametrize(("before", "after"), [("similar", "either"), ("either", "similar"), ("either", "contained")])
+def test_another_rule_is_the_only_reason_for_other_clusters(tmp_path: Path, before: str, after: str) -> None:
+    folder = corpus(tmp_path, {"a": page("a"), "b": page("b"), "c": page("c")}, before)
+    config = (folder / "corpus.yaml").read_text()
+    (folder / "corpus.yaml").write_text(config.replace(f"rule: {before}", f"rule: {after}"))
+    plan = statuses(opened(folder).planner().plan())
+    assert plan["components", None] == ("stale", f"dedup.rule {before} -> {after}")
