@@ -26,11 +26,12 @@ class Costs:
     def published(cls) -> "Costs":
         """Those that are published with this version."""
         page = _STAGES_PAGE.read_text(encoding="utf-8")
-        rows = re.findall(r"^\| (\w+) \| ([\d.,]+) \| [\d.,]+ \| [\d.,]+ \| [\d.,]+ \|$", page, re.MULTILINE)
+        # The rate, since of a stage that takes little the page has only one digit of its ms per MB.
+        rows = re.findall(r"^\| (\w+) \| [\d.,]+ \| ([\d.,]+) \| [\d.,]+ \| [\d.,]+ \|$", page, re.MULTILINE)
         driver = re.search(r"^\| driver cpu ms per partition \| ([\d.]+) \|$", page, re.MULTILINE)
         if not rows or driver is None:
             raise SystemExit(f"{_STAGES_PAGE.name}: no table of stages, or no figure of the driver")
-        per_mb = {name: float(value.replace(",", "")) for name, value in rows}
+        per_mb = {name: 1000 / float(rate.replace(",", "")) for name, rate in rows}
         return cls(per_mb, json.loads(FIGURES.read_text()), float(driver[1]) / 1000)
 
     def seconds(self, stage: str, documents: float, text_mb: float) -> float:

@@ -259,14 +259,17 @@ class LocalUnpublished(Unpublished):
     def __init__(self, storage: LocalStorage) -> None:
         self._storage = storage
         self._folder = storage.root / TEMPORARY / new_name()
+        self._has_folder = False
         self._files: list[_Created] = []
         self._digests: dict[str, str] = {}
         self._scratch: list[BinaryIO] = []
 
     def _new(self) -> Path:
-        self._storage.make_folder(self._storage.root)
-        with at("making the folder", self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
+        if not self._has_folder:
+            self._storage.make_folder(self._storage.root)
+            with at("making the folder", self._folder):
+                self._folder.mkdir(parents=True, exist_ok=True)
+            self._has_folder = True
         return self._folder / str(len(self._files) + len(self._scratch))
 
     @override
@@ -328,6 +331,7 @@ class LocalUnpublished(Unpublished):
                 handle.close()
         self._files.clear()
         self._scratch.clear()
+        self._has_folder = False
         remove_folder(self._folder)
 
 
