@@ -35,8 +35,8 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
 from resources.engine.interface import WORKER_ENVIRONMENT
 from resources.errors import CorpusError
+from resources.formats.jsonl.compressions import GZIP_LEVEL
 from resources.formats.jsonl.lines import MEMBER_BYTES
-from resources.formats.jsonl.members import GZIP_LEVEL
 from resources.kernels.compiling import compile_now
 from resources.processes.collector import calm_collector
 from resources.stage.declaration import kernels_of
