@@ -144,10 +144,10 @@ def _write_selected(
 
 def _write_lines(task: Task, path: str, chunk: Partition, chosen: NDArray[np.bool_]) -> None:
     """Writes the chosen lines. A chunk of which all are chosen is copied as it is stored, if alike."""
-    stored = {suffix: chunk.file(suffix) for suffix in (JSONL, TABLE) if chunk.has(suffix)}
-    alike = compression_of(stored[JSONL].path) is compression_of(task.rows_path(f"{path}{JSONL}"))
-    if chosen.all() and alike and TABLE in stored and all(file.stored for file in stored.values()):
-        for suffix in stored:
+    rows = chunk.file(JSONL)
+    alike = compression_of(rows.path) is compression_of(task.rows_path(f"{path}{JSONL}"))
+    if chosen.all() and alike and chunk.has(TABLE) and rows.stored and chunk.file(TABLE).stored:
+        for suffix in (JSONL, TABLE):
             task.copy(chunk, suffix, task.rows_path(f"{path}{suffix}"))
         return
     with task.lines(f"{path}{JSONL}", indexed=True) as out:

@@ -63,6 +63,8 @@ def _by_arrow(name: str, suffix: str, level: int | None = None) -> Compression:
     def decompress(stored: bytes, size: int) -> bytes:
         try:
             return cast(bytes, codec.decompress(stored, size, asbytes=True))
+        except MemoryError:  # Arrow's own is an ArrowException too.
+            raise
         except (OSError, pa.ArrowException) as error:
             raise CodecError(str(error)) from None
 
