@@ -63,6 +63,7 @@ from benchmarks import (
     web_text,
     worker_memory,
 )
+from resources.formats.jsonl.compressions import COMPRESSIONS
 from tests.object_store import ENVIRONMENT, weed
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -95,7 +96,8 @@ _OF_STAGES = (
     "small_text_mb",
     "text_mb",
     "corpus",
-    *(f"{name}_alone_ms" for name in ("gunzip", "gzip", "unzstd", "zstd")),
+    *(f"{un}{name}_alone_ms" for name in COMPRESSIONS for un in ("un", "")),
+    *(f"disk_{name}" for name in COMPRESSIONS),
 )
 
 
