@@ -38,6 +38,7 @@ from benchmarks import (
     forecast,
     goals,
     kernels,
+    language_models,
     learned_filters,
     masked_formats,
     materialize_all,
@@ -62,6 +63,7 @@ from benchmarks import (
     web_text,
     worker_memory,
 )
+from resources.formats.jsonl.compressions import COMPRESSIONS
 from tests.object_store import ENVIRONMENT, weed
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -94,7 +96,8 @@ _OF_STAGES = (
     "small_text_mb",
     "text_mb",
     "corpus",
-    *(f"{name}_alone_ms" for name in ("gunzip", "gzip", "unzstd", "zstd")),
+    *(f"{un}{name}_alone_ms" for name in COMPRESSIONS for un in ("un", "")),
+    *(f"disk_{name}" for name in COMPRESSIONS),
 )
 
 
@@ -194,6 +197,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "warc": lambda quick: {"warc": table(warc.measure(quick))},
     "attribute_files": lambda quick: {"attribute_files": table(attribute_files.measure(quick))},
     "learned_filters": lambda quick: {"learned_filters": table(learned_filters.measure(quick))},
+    "language_models": lambda quick: {"language_models": table(language_models.measure(quick))},
     "web_text": _web_text,
     "driver": _driver,
     "month": lambda quick: {"month": table(month.figures(quick))},

@@ -8,8 +8,11 @@ slope). What the first small one took beyond that is the fixed cost (the interce
 time of a partition with next to no rows. A stage of few seconds runs over these two several times, of which the least
 counts. `pipeline` is raw to decontaminated train.
 
-`mix_and_splits` is the two passes of the mix, train and decontaminated train. `gunzip`, `gzip`, `unzstd` and `zstd` are
-what the libraries alone take to decompress and compress the corpus as the stages do, in blocks of `MEMBER_BYTES`.
+`mix_and_splits` is the two passes of the mix, train and decontaminated train. Then `storage.compression` is another
+one, and the stages of the pipeline that read or write rows are computed once more, in the same stores: `pipeline_lz4`
+is the pipeline with what these cost instead. `disk_lz4` is what the stages of the pipeline store, in bytes per byte of
+text. `ungzip`, `gzip` and so on are what the libraries alone take to decompress and compress the corpus as the stages
+do, in blocks of `MEMBER_BYTES`.
 
 Keys of a stage: `_ms_per_mb`, `_fixed_cpu_s`, `_mb_per_cpu_s` (1000 / ms per MB), `_peak_rss_mb`.
 """
@@ -22,24 +25,26 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-import zstandard
-from isal import isal_zlib
+import yaml
 
 from benchmarks.corpora import write_corpus
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
 from resources.engine.interface import WORKER_ENVIRONMENT
 from resources.errors import CorpusError
+from resources.formats.jsonl.compressions import COMPRESSIONS, GZIP, JSONL, LZ4, ZSTD
 from resources.formats.jsonl.lines import MEMBER_BYTES
-from resources.formats.jsonl.members import GZIP_LEVEL
 from resources.kernels.compiling import compile_now
 from resources.processes.collector import calm_collector
 from resources.stage.declaration import kernels_of
+from resources.stage.partition import files_with
 
 LAST_OF_PIPELINE = "decontaminated_train"
 MIX_AND_SPLITS = ("mixed_pass1", "mixed_pass2", "train", "decontaminated_train")
@@ -49,7 +54,9 @@ MEGABYTES, QUICK_MEGABYTES = (32, 2048), (4, 24)
 
 LOADED_LATE = {"guarded_clusters": ("networkit",)}
 """Libraries that a stage loads for what only larger corpora have: here a cluster that is suspiciously large."""
-_GZIP = 31
+OTHERS, QUICK_OTHERS = (ZSTD.name, LZ4.name), (LZ4.name,)
+"""Compressions with which stages are computed once more."""
+
 SHORT_S, TURNS = 3.0, 3
 """A stage of fewer CPU seconds is run so often: where it finds its memory and its files decides what they are."""
 
@@ -57,14 +64,14 @@ LEAST_MS_PER_MB = 0.001
 """Slopes below this are noise: the records round to a thousandth of a second."""
 
 
-def run_stages(configs: Sequence[Path], name: str) -> list[dict[str, Any]]:
-    """What one stage cost over each corpus; over the first one when nothing is loaded yet."""
+def run_stages(configs: Sequence[Path], name: str, *, force: bool = False) -> list[dict[str, Any]]:
+    """What one stage cost over each corpus; over the first one when nothing is loaded yet. force: see `run_stage`."""
     first, *others = configs
-    return [run_stage(first, name), *(_least(config, name) for config in others)]
+    return [run_stage(first, name, force=force), *(_least(config, name, force=force) for config in others)]
 
 
-def _least(config: Path, name: str) -> dict[str, Any]:
-    costs = [run_stage(config, name)]
+def _least(config: Path, name: str, *, force: bool) -> dict[str, Any]:
+    costs = [run_stage(config, name, force=force)]
     while len(costs) < TURNS and costs[-1]["cpu_seconds"] < SHORT_S:
         costs.append(run_stage(config, name, force=True))
     return min(costs, key=lambda cost: cost["cpu_seconds"])
@@ -102,38 +109,83 @@ def _loading(stage: str) -> float:
     return time.process_time() - started
 
 
-def measure(sizes: tuple[int, int]) -> dict[str, Any]:
-    """Build two small corpora and a large one stage by stage, each stage in a new process. sizes: MB of text."""
+def measure(sizes: tuple[int, int], others: Sequence[str] = OTHERS) -> dict[str, Any]:
+    """Build two small corpora and a large one stage by stage, each stage in a new process.
+
+    sizes: MB of text. others: compressions with which the stages of rows are computed once more.
+    """
     with tempfile.TemporaryDirectory() as folder:
         made = [write_corpus(Path(folder) / name, size) for name, size in zip("abc", (sizes[0], *sizes), strict=True)]
-        configs = [str(config) for config, _ in made]
-        environment = {**WORKER_ENVIRONMENT, **os.environ}
-        costs: dict[str, list[dict[str, Any]]] = {}
-        for stage in Corpus.open(configs[0]).graph:
-            command = [sys.executable, "-m", "benchmarks.stages", "--stage", stage.name, "--config", *configs]
-            done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-            costs[stage.name] = json.loads(done.stdout)
+        configs = [config for config, _ in made]
+        costs = {stage.name: _in_new_process(configs, stage.name) for stage in Corpus.open(configs[0]).graph}
+        text_bytes = costs["normalized_documents"][-1]["text_bytes"]
+        figures = figures_of(costs) | {f"disk_{GZIP.name}": round(_stored(configs[-1]) / text_bytes, 3)}
+        for compression in others:
+            for config in configs:
+                _compress(config, compression)
+            again = {name: _in_new_process(configs, name, "--force") for name in stages_of_rows(configs[0])}
+            found = figures_of({**costs, **again})
+            for name in ("pipeline", "mix_and_splits"):
+                figures |= {key.replace(name, f"{name}_{compression}"): found[key] for key in found if name in key}
+            figures[f"disk_{compression}"] = round(_stored(configs[-1]) / text_bytes, 3)
         codecs = codec_costs(Path(folder) / "a", costs["normalized_documents"][0]["text_bytes"])
-    return figures_of(costs) | codecs | {"corpus": made[0][1]}
+    return figures | codecs | {"corpus": made[0][1]}
+
+
+def _in_new_process(configs: Sequence[Path], stage: str, *more: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "benchmarks.stages", "--stage", stage, *more, "--config", *map(str, configs)]
+    environment = {**WORKER_ENVIRONMENT, **os.environ}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def _compress(config: Path, compression: str) -> None:
+    """Stores what is computed from now on in another compression."""
+    values = yaml.safe_load(config.read_text())
+    values["storage"]["compression"] = compression
+    config.write_text(yaml.safe_dump(values))
+
+
+def stages_of_rows(config: Path) -> list[str]:
+    """The stages of the pipeline that read or write files of rows, in order."""
+    corpus = Corpus.open(config)
+    with_rows = {
+        stage.name
+        for stage in corpus.graph
+        if any(files_with(record, JSONL) for record in corpus.records(stage.name).values())
+    }
+    pipeline = takewhile(lambda stage: stage.name != LAST_OF_PIPELINE, corpus.graph)
+    found = [stage.name for stage in pipeline if with_rows & {stage.name, *(edge.asset for edge in stage.inputs)}]
+    return [*found, LAST_OF_PIPELINE]
+
+
+def _stored(config: Path) -> int:
+    """The bytes that the stages of the pipeline store."""
+    corpus = Corpus.open(config)
+    names = [stage.name for stage in corpus.graph]
+    records = (one for name in names[: names.index(LAST_OF_PIPELINE) + 1] for one in corpus.records(name).values())
+    return sum(file.bytes for record in records for file in record.files)
 
 
 def codec_costs(corpus: Path, text_bytes: int) -> dict[str, float]:
     """CPU milliseconds per MB of text of the codecs alone, over all raw files of a corpus."""
     rows = b"".join(gzip.decompress(path.read_bytes()) for path in sorted((corpus / "raw").rglob("*.jsonl.gz")))
     blocks = [rows[start : start + MEMBER_BYTES] for start in range(0, len(rows), MEMBER_BYTES)]
-    packed = [isal_zlib.compress(block, GZIP_LEVEL, _GZIP) for block in blocks]
-    deflate, inflate = zstandard.ZstdCompressor(level=1).compress, zstandard.ZstdDecompressor().decompress
-    framed = [deflate(block) for block in blocks]
-    calls: dict[str, Callable[[], object]] = {
-        "gunzip": lambda: [isal_zlib.decompress(block, _GZIP) for block in packed],
-        "gzip": lambda: [isal_zlib.compress(block, GZIP_LEVEL, _GZIP) for block in blocks],
-        "unzstd": lambda: [inflate(block) for block in framed],
-        "zstd": lambda: [deflate(block) for block in blocks],
-    }
+    calls: dict[str, Callable[[], object]] = {}
+    for one in COMPRESSIONS.values():
+        packed = [(one.compress(block), len(block)) for block in blocks]
+        calls[f"un{one.name}"] = partial(_each, one.decompress, packed)
+        calls[one.name] = partial(_each, one.compress, [(block,) for block in blocks])
     return {
         f"{name}_alone_ms": round(1000 * min(_seconds(call) for _ in range(CODEC_TURNS)) * 1e6 / text_bytes, 2)
         for name, call in calls.items()
     }
+
+
+def _each(call: Callable[..., object], given: Iterable[Sequence[object]]) -> None:
+    for arguments in given:
+        call(*arguments)
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -188,13 +240,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=sizes)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--stage", help=argparse.SUPPRESS)
+    parser.add_argument("--force", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--config", type=Path, nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.stage:
         calm_collector()  # As workers do.
-        print(json.dumps(run_stages(given.config, given.stage)))
+        print(json.dumps(run_stages(given.config, given.stage, force=given.force)))
         return
-    figures = measure(QUICK_MEGABYTES if given.quick else MEGABYTES)
+    figures = measure(QUICK_MEGABYTES, QUICK_OTHERS) if given.quick else measure(MEGABYTES)
     if given.json:
         print(json.dumps(figures))
         return
@@ -203,6 +256,8 @@ def main() -> None:
     for name in names_of(figures):
         slope, rate, fixed = (figures[f"{name}_{key}"] for key in ("ms_per_mb", "mb_per_cpu_s", "fixed_cpu_s"))
         print(f"{name:24}{slope:>12,.2f}{rate:>20,.1f}{fixed:>14,.2f}{figures[f'{name}_peak_rss_mb']:>18,.0f}")
+    for name in (name for name in COMPRESSIONS if f"disk_{name}" in figures):
+        print(f"{name:24}{figures[f'disk_{name}']:>12,.3f} bytes on disk per byte of text")
 
 
 if __name__ == "__main__":

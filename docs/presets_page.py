@@ -29,7 +29,10 @@ original: `pip install 'corpus-assets[words]'`.
 
 - **Other languages.** `words` of the entry chooses [the words of other languages](languages.md#words), as in
   `{name: presets, taggers: [gopher_quality], words: {language: tha_Thai}}`; the preset [`fineweb2`](#fineweb2) does
-  so by itself.
+  so by itself. `c4` and `c4_any_ending` are made for English: they count sentences by its rules, as datatrove does
+  without a language. In text without spaces (Chinese, Japanese, Thai, Khmer, Burmese, Tibetan) each line counts as one
+  sentence, whatever its marks. `presets.c4_lines.sentences: {min: 0}` in `filter.rules` turns the rule off, and
+  `{min: 5}` under a language of [`filter.languages`](languages.md#ranges-by-language) keeps it for that one.
 - **Another limit.** A range in `filter.rules` with the same key stands in place of the preset's:
   `presets.gopher_quality.words: {min: 20}`.
 - **Order.** A document counts for the first rule that drops it, in the order of the presets. `c4`, `c4_any_ending`

@@ -2,7 +2,8 @@
 
 import io
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, BinaryIO, cast
 
 import msgspec
@@ -64,7 +65,7 @@ class Copier:
         try:
             copies = {file.path: self._transfer(record, file, unpublished) for file in record.files}
             for file in record.files:
-                if problem := fault_of(lambda path: _reader(copies[path]), file.path, file.digest, file.stored):
+                if problem := fault_of(partial(_opened, copies), file.path, file.digest, file.stored):
                     raise _damaged(record, file, problem)
             return self._commit(record, before, unpublished)
         finally:
@@ -145,5 +146,7 @@ class _Reread(Seekable):
         return len(block)
 
 
-def _reader(file: BinaryIO) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Reread(file)))
+def _opened(copies: Mapping[str, BinaryIO], path: str) -> BinaryIO:
+    if path not in copies:
+        raise FileNotFoundError(path)
+    return cast(BinaryIO, io.BufferedReader(_Reread(copies[path])))

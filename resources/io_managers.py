@@ -84,7 +84,7 @@ class PartitionIOManager(dg.IOManager):
 
 
 class DocumentsIOManager(PartitionIOManager):
-    """Documents, attributes and other rows in `jsonl.gz`."""
+    """Documents, attributes and other rows: JSON lines in the compression of the store."""
 
     @override
     def wrap(self, partition: Partition) -> LazyRows[Any]:

@@ -43,7 +43,7 @@ def card_stages(settings: Values, stages: Sequence[Stage]) -> list[Stage]:
             description="Papers: Croissant, a dataset card, SPDX, and the EU summary of training content.",
             partitioning=Partitioning.NONE,
             compute=data_card,
-            code_version="1",
+            code_version="2",
             io="records",
             inputs=tuple(every(name, folded=True) for name in graph["reads"]),
             hooks=CardHooks(graph),

@@ -9,6 +9,7 @@ from typing import Any
 from corpus_assets.card.facts import Domains, Facts, FileFacts, SourceFacts
 from corpus_assets.licences.documents import NONE
 from corpus_assets.licences.names import folded
+from resources.formats.jsonl.compressions import JSONL, endings
 from resources.hashing import content_digest
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -132,7 +133,7 @@ def _source_of(partition: Partition) -> str:
 def _splits(task: Task) -> Iterator[FileFacts]:
     for asset, split in SPLITS.items():
         if task.reads(asset):
-            yield from _files(f"{split}_documents", "documents", split, task.inputs(asset), ".jsonl.gz")
+            yield from _files(f"{split}_documents", "documents", split, task.inputs(asset), JSONL)
 
 
 def _datasets(task: Task) -> Iterator[FileFacts]:
@@ -154,17 +155,18 @@ def _token_count(partition: Partition) -> int:
 
 
 def _files(name: str, kind: str, split: str, made: Sequence[Partition], suffix: str = "") -> Iterator[FileFacts]:
-    """Yields the set of the content files of partitions, if they have any. suffix: of those that count.
+    """Yields the set of the content files of partitions, if they have any.
 
-    Of a trainer's format those count that hold ids; what lies beside them is not theirs, or an index.
+    suffix: of those that count, in any compression. Of a trainer's format those count that hold ids; what lies beside
+    them is not theirs, or an index.
     """
     places = [one.record.counters.get("places", {}).get("files", ()) for one in made]
     with_ids = {place["path"] for of_partition in places for place in of_partition}
     files = [one for partition in made for one in partition.record.files if not one.derived]
-    files = [one for one in files if one.path.endswith(suffix) and (not with_ids or one.path in with_ids)]
+    files = [one for one in files if one.path.endswith(endings(suffix)) and (not with_ids or one.path in with_ids)]
     if files:
         folders = {one.path.rpartition("/")[0] for one in files}
-        ending = suffix or _ending([one.path.rpartition("/")[2] for one in files])
+        ending = f"{suffix}.*" if suffix else _ending([one.path.rpartition("/")[2] for one in files])
         pattern = f"{commonpath(folders)}/{'*' if len(folders) == 1 else '**/*'}{ending}"
         rows = sum(one.record.statistics.get("rows_out") or 0 for one in made)
         yield FileFacts(name, kind, split, pattern, len(files), rows)

@@ -11,6 +11,7 @@ from corpus_assets.classifiers.files import ExampleFile
 from corpus_assets.classifiers.lowest import Lowest, Places, example_hash, parts_of
 from resources.errors import ConfigError
 from resources.formats.documents import decode_document
+from resources.formats.jsonl.compressions import JSONL
 from resources.stage.partition import Partition
 
 TRAINED, CALIBRATED, HELD_OUT = range(3)
@@ -134,7 +135,7 @@ def _write_texts(
 
 def _texts_of(partition: Partition, rows: NDArray[np.int64]) -> Iterator[str]:
     """Yields the texts of some rows of a shard."""
-    mask = np.zeros(int(partition.file(".jsonl.gz").rows or 0), np.bool_)
+    mask = np.zeros(int(partition.file(JSONL).rows or 0), np.bool_)
     mask[rows] = True
     return (decode_document(line).text for line in partition.chosen_lines(mask))
 

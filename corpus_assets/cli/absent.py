@@ -21,8 +21,8 @@ from corpus_assets.tracing.texts.files import as_document, rows_of
 from corpus_assets.tracing.token_files import TokenFile, is_token_file
 from corpus_assets.unowned import unowned_files
 from resources.config_files import read_outside
-from resources.formats.codecs import open_gzip, open_zstd
 from resources.formats.documents import NO_METADATA, Document
+from resources.formats.jsonl.compressions import ENDINGS, open_rows
 from resources.formats.known import format_of
 from resources.ledger.ledger import FileRecord, Ledger, Record, partition_name
 from resources.planning.planner import Planner, Status
@@ -31,7 +31,6 @@ from resources.raw_places.named import named_files
 from resources.storage.interface import Storage
 from resources.storage.s3.client import S3Settings
 
-_LINES = {".jsonl.gz": open_gzip, ".jsonl.zst": open_zstd}
 _MAX_LISTED = 20
 _OPTION = "--absent"
 _HASHES = "takedown/"
@@ -183,7 +182,7 @@ class _Search:
     def _read(self, partition: str, asset: str, file: FileRecord) -> bool:
         """Compares the rows of a file; returns whether each had a text, so that all names were compared."""
         dataset = self._texts.get(asset)
-        if dataset is None and _suffix(file) is None:
+        if dataset is None and not file.path.endswith(ENDINGS):
             return False
         rows = map(partial(as_document, dataset=dataset), rows_of(self._storage, dataset, file)) if dataset else None
         all_names = True
@@ -196,14 +195,9 @@ class _Search:
         return all_names
 
 
-def _suffix(file: FileRecord) -> str | None:
-    return next((suffix for suffix in _LINES if file.path.endswith(suffix)), None)
-
-
 def _documents(storage: Storage, file: FileRecord) -> Iterator[tuple[Document, bool]]:
     """Yields what names the rows of a file of lines, and whether each has a text."""
-    open_stream = _LINES[_suffix(file) or ""]
-    with storage.open(file.path) as raw, open_stream(raw) as lines:
+    with storage.open(file.path) as raw, open_rows(raw, file.path) as lines:
         for line in lines:
             row = _ROW.decode(line)
             metadata = row.metadata if bytes(row.metadata).startswith(b"{") else NO_METADATA

@@ -69,6 +69,11 @@ class StorageSection(Section):
         "corpus", description="folder (relative paths start at the folder of corpus.yaml), or `s3://bucket/prefix`"
     )
     sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
+    compression: Literal["gzip", "zstd", "lz4"] = Field(
+        "gzip",
+        description="compression of documents, attributes and other rows; `lz4` takes the least CPU time, `zstd` "
+        "the least room. What is built stays as it is until it is made again (docs/layout.md)",
+    )
     s3: S3Section = S3Section()
     cache: CacheSection = CacheSection()
     lease: float = Field(

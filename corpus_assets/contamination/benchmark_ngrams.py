@@ -47,7 +47,7 @@ def benchmark_ngrams(task: Task) -> None:
     del scheme["item_share"]  # Only the arrays count: documents are searched again only if these differ.
     task.save_json(f"{_PATH}.rules.json", scheme, rows=1)
     searched = dict.fromkeys(("ngrams", "whole", "too_short", "template"), 0)
-    with task.lines("contamination/items.jsonl.gz") as out:
+    with task.lines("contamination/items.jsonl") as out:
         for row in with_search(rows, index, rules):
             out.write(encode_item(row))
             searched[row.search] += 1

@@ -49,6 +49,7 @@ class Jobs:
         self._memory = memory
         self._engine = engine
         self._changes = tuple(changes)
+        self._compression = planner.settings.get("storage.compression")
         self._shared: dict[str, _Shared] = {}
         self._keys: dict[str, tuple[list[str | None], Keys]] = {}
 
@@ -72,6 +73,7 @@ class Jobs:
             known=self._planner.ledger.version(stage.name, key),
             expired=expired,
             look=self._planner.name,
+            compression=self._compression,
             changes=self._changes,
         )
 

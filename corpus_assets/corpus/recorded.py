@@ -20,7 +20,7 @@ def recorded_listing(corpus: Corpus) -> Listing | None:
         if stage.digests_raw_files:
             seen |= {key: record.seen for key, record in corpus.records(stage.name).items()}
     locations = {folder.name: folder.location for folder in raw_folders(corpus.settings)}
-    rows = map(msgspec.json.decode, inventory.lines("inventory/shards.jsonl.gz"))
+    rows = map(msgspec.json.decode, inventory.lines())
     found = (_shard(row, seen.get(row["shard"], {}), locations.get(row["source"], "")) for row in rows)
     return Listing(tuple(shard for shard in found if shard.source in locations), ())
 

@@ -10,6 +10,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from corpus_assets.diff.recorded import source_of
+from resources.formats.jsonl.compressions import JSONL
 from resources.spill import Buckets
 from resources.stage.partition import Partition
 
@@ -45,7 +46,7 @@ def changed_documents(old: Sequence[Partition], new: Sequence[Partition], exampl
     found: dict[str, Changes] = {}
     for source in sorted({source_of(one.key) or "" for one in (*old, *new)}):
         sides = [[one for one in side if (source_of(one.key) or "") == source] for side in (old, new)]
-        counts = [sum(one.file(".jsonl.gz").rows or 0 for one in side) for side in sides]
+        counts = [sum(one.file(JSONL).rows or 0 for one in side) for side in sides]
         same = {(one.key, _texts(one)) for one in sides[OLD]} & {(one.key, _texts(one)) for one in sides[NEW]}
         differing = [[one for one in side if (one.key, _texts(one)) not in same] for side in sides]
         changes = _compared(differing, examples)
@@ -60,7 +61,7 @@ def _texts(shard: Partition) -> str:
 
 
 def _compared(sides: Sequence[Sequence[Partition]], examples: int) -> Changes:
-    total = sum(one.file(".jsonl.gz").rows or 0 for side in sides for one in side)
+    total = sum(one.file(JSONL).rows or 0 for side in sides for one in side)
     changes = Changes()
     if not total:
         return changes

@@ -35,7 +35,7 @@ def weighted_documents(task: Task, path: str, split: Partition, mix: StoredMix) 
     kept = np.repeat(np.arange(len(rows)), times)
     lines = (line for line, count in zip(split.lines(), times.tolist(), strict=True) for _ in range(count))
     size = int(rows["bytes"][kept].sum(dtype=np.uint64))
-    with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
+    with task.lines(f"{path}.jsonl", indexed=True) as out:
         # Lines take more than their texts: metadata, and characters that are escaped.
         for line in in_order(lines, order, 2 * size, task.memory, task.scratch):
             out.write(line)

@@ -18,7 +18,7 @@ from resources.formats.row_tables import LENGTHS, TEXT, digests
 from resources.stage.partition import Partition
 from resources.stage.task import Task, dropped_row
 
-CHANGES = ".changes.jsonl.gz"
+CHANGES = ".changes.jsonl"
 """Suffix of the derived file with a row for each document that a rule dropped or changed."""
 
 _EXAMPLES = 3
@@ -53,7 +53,7 @@ def filtered_documents(task: Task, sets: Sequence[RuleSet]) -> None:
         task.array(f"{path}.lengths.npy", LENGTHS, derived=True) as lengths,
         task.array(f"{path}.ids.npy", np.uint8) as ids,
         task.array(f"{path}.texts.npy", TEXT) as texts,
-        task.documents(f"{path}.jsonl.gz") as kept,
+        task.documents(f"{path}.jsonl") as kept,
         task.lines(f"{path}{CHANGES}", derived=True) as changes,
     ):
         table = TextTable(texts, ids, lengths)

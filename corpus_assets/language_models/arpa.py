@@ -1,18 +1,17 @@
 """Language models in ARPA, the text form that KenLM and others read."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from corpus_assets.language_models.estimate import Block, Estimate
-from corpus_assets.language_models.grams import BEGIN_HASH, END_HASH
-from corpus_assets.language_models.tokens import BEGIN, END, UNKNOWN
+from corpus_assets.language_models.tokens import UNKNOWN
+from corpus_assets.language_models.vocabulary import Vocabulary
 
 _DIGITS = 7
 
 
-def arpa(estimate: Estimate, words: Mapping[int, bytes]) -> Iterator[bytes]:
-    """Yields the pieces of a file. words: by hash, without the begin and the end of a line."""
-    names = {**words, BEGIN_HASH: BEGIN.encode(), END_HASH: END.encode()}
+def arpa(estimate: Estimate, words: Vocabulary) -> Iterator[bytes]:
+    """Yields the pieces of a file."""
     sizes = {**estimate.sizes, 1: estimate.sizes[1] + 2}
     yield b"\\data\\\n" + b"".join(b"ngram %d=%d\n" % pair for pair in sorted(sizes.items()))
     before = 0
@@ -22,7 +21,7 @@ def arpa(estimate: Estimate, words: Mapping[int, bytes]) -> Iterator[bytes]:
             if length == 1:
                 yield b"%s\t%s\t0\n" % (_log(estimate.unknown), UNKNOWN.encode())
             before = length
-        yield _lines(block, names.__getitem__, is_last=length == estimate.order)
+        yield _lines(block, words.named(block.words).__getitem__, is_last=length == estimate.order)
     yield b"\n\\end\\\n"
 
 

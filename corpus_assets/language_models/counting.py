@@ -14,7 +14,7 @@ from resources.outside_files import OutsideFile, require_digest
 from resources.stage.task import Task
 
 LEARNED: Final = "learned"
-GRAMS, WORDS = ".grams.npy", ".words.jsonl.gz"
+GRAMS, WORDS = ".grams.npy", ".words.jsonl"
 _BLOCK = 1 << 20
 """n-grams counted together, and words known at once; if there are more, equal ones have several rows."""
 

@@ -3,7 +3,7 @@
 Probabilities are those of KenLM's `lmplz` without pruning: counts of shorter n-grams are how many different words stand
 before them, those of n-grams that begin a line are how often they occur, and single words share their rest with all
 words alike, the unknown one among them. All tables are scattered over buckets by a hash of what they are grouped or
-joined by, and come out in the order of that hash, however many buckets there are. Only single words are all in memory.
+joined by, and come out in the order of that hash, however many buckets there are. No table is all in memory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -119,15 +119,23 @@ class Estimate:
         for length in range(self.order, 1, -1):
             self._contexts[length] = self._buckets(length, count="<u8")
             self._count(length)
-        found = [summed(block["words"], block["count"]) for block in _whole(self._counts.pop(1))]
-        words, counts = (np.concatenate(columns) for columns in zip(*found, strict=True))
-        self._note(1, _numbers(counts), len(words))
-        discounts, total = self.discounts[1], float(counts.sum())
-        self.unknown = float(discounts.lost(_numbers(counts), len(words)) / total / (len(words) + 1))
-        probability = (counts - discounts.of(counts)) / total + self.unknown
-        self._append(self._singles, words, words, {"probability": probability})
+        self._count_singles()
         begin = np.array([[BEGIN_HASH]], np.uint64)
         self._append(self._singles, begin, begin, {"probability": np.ones(1)})
+
+    def _count_singles(self) -> None:
+        """Sums the counts of single words, and gives them their probabilities."""
+        sums, number, size, total = self._buckets(1, count="<u8"), np.zeros(_COUNTED, np.int64), 0, 0
+        for block in _whole(self._counts.pop(1)):
+            words, counts = summed(block["words"], block["count"])
+            number, size, total = number + _numbers(counts), size + len(words), total + int(counts.sum())
+            self._append(sums, words, words, {"count": counts})
+        self._note(1, number, size)
+        discounts = self.discounts[1]
+        self.unknown = float(discounts.lost(number, size) / total / (size + 1))
+        for block in _whole(sums):
+            probability = (block["count"] - discounts.of(block["count"])) / total + self.unknown
+            self._append(self._singles, block["words"], block["words"], {"probability": probability})
 
     def _count(self, length: int) -> None:
         """Sums counts of n-grams; for the n-gram behind its first word, each different one counts once."""

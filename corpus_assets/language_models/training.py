@@ -1,5 +1,6 @@
 """The asset `<name>_language_model`: a model in ARPA, and the tokenizer whose pieces are its words."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,11 +10,11 @@ from corpus_assets.attributes.taggers.labels.perplexity import PERPLEXITY, perpl
 from corpus_assets.language_models.arpa import arpa
 from corpus_assets.language_models.counting import GRAMS, WORDS
 from corpus_assets.language_models.estimate import Estimate
-from corpus_assets.language_models.grams import word_hash
 from corpus_assets.language_models.tokens import Split, lines_of, split_pieces, split_words
+from corpus_assets.language_models.vocabulary import Vocabulary
 from resources.documents.kenlm_models import opened_model
 from resources.documents.tagger import Spans, Text
-from resources.errors import ConfigError, CorpusError
+from resources.errors import ConfigError
 from resources.outside_files import OutsideFile, require_digest
 from resources.spill import cut
 from resources.stage.partition import Partition
@@ -30,9 +31,16 @@ _LARGEST, _BLOCK = 1 << 30, 1 << 20
 def train(task: Task, name: str, counted: str) -> None:
     """Writes the model; `ConfigError` if its sources have no words."""
     shards = task.inputs(counted)
-    words = _words(shards)
-    if not words:
-        raise ConfigError(f"language_models: {name}: its sources have no document with words; nothing can be learned")
+    with Vocabulary(_words(shards), task.memory // 3, task.scratch) as words:
+        if not len(words):
+            raise ConfigError(
+                f"language_models: {name}: its sources have no document with words; nothing can be learned"
+            )
+        _write(task, name, shards, words)
+    _save_tokenizer(task, name)
+
+
+def _write(task: Task, name: str, shards: Partitions, words: Vocabulary) -> None:
     rows = sum(shard.file(GRAMS).rows or 0 for shard in shards)
     estimate = Estimate(task[f"language_models.{name}.order"], rows, task.memory, task.scratch)
     for shard in shards:
@@ -42,7 +50,6 @@ def train(task: Task, name: str, counted: str) -> None:
     with task.binary(f"language_models/{name}{MODEL}") as out:
         for piece in arpa(estimate, words):
             out.write(piece)
-    _save_tokenizer(task, name)
     sizes = {str(length): size for length, size in sorted(estimate.sizes.items())}
     fallback = [length for length, discounts in sorted(estimate.discounts.items()) if discounts.is_fallback]
     task.count(rows_in=rows, rows_out=sum(sizes.values()), ngrams=sizes, words=len(words))
@@ -51,15 +58,11 @@ def train(task: Task, name: str, counted: str) -> None:
     task.count(tokens=sum(shard.record.statistics["tokens"] for shard in shards))
 
 
-def _words(shards: Partitions) -> dict[int, bytes]:
-    """Returns the words of all shards by hash."""
-    found: dict[int, bytes] = {}
+def _words(shards: Partitions) -> Iterator[str]:
+    """Yields the words of all shards."""
     for shard in shards:
         for line in shard.lines(WORDS):
-            word = msgspec.json.decode(line, type=str)
-            if found.setdefault(word_hash(word), word.encode()) != word.encode():
-                raise CorpusError(f"two words have one hash: {word!r} in {shard.name}")
-    return found
+            yield msgspec.json.decode(line, type=str)
 
 
 def _save_tokenizer(task: Task, name: str) -> None:

@@ -139,7 +139,7 @@ def mixed_pass2(task: Task) -> None:
         order = keyed_order(rows["order"], rows["copy"])
     size = sum(segment.bytes for segment in cuts.segments)
     lines = lines_of(shards, cuts, task.memory)
-    with task.lines(f"mixed/pass2/{chunk}.jsonl.gz", indexed=True) as out:
+    with task.lines(f"mixed/pass2/{chunk}.jsonl", indexed=True) as out:
         for line in in_order(lines, order, size, task.memory, task.scratch):
             out.write(line)
     task.save_array(f"mixed/pass2/{chunk}.rows.npy", rows[order])

@@ -51,7 +51,7 @@ def _write_documents(task: Task, path: str, fix: Callable[[str], str], rows: Ite
         task.array(f"{path}.lengths.npy", LENGTHS, derived=True) as lengths,
         task.array(f"{path}.ids.npy", np.uint8) as ids,
         task.array(f"{path}.texts.npy", TEXT) as texts,
-        task.documents(f"{path}.jsonl.gz") as documents,
+        task.documents(f"{path}.jsonl") as documents,
     ):
         table = TextTable(texts, ids, lengths)
         identities, dates = Identities(), Dates()

@@ -7,6 +7,7 @@ import msgspec
 
 from corpus_assets.checking import Built, asset_key, current_partitions, mixed_documents, result
 from corpus_assets.faults import UNREADABLE
+from resources.formats.jsonl.compressions import JSONL
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
 
@@ -52,5 +53,5 @@ def row_alignment(corpus: Built, asset: str) -> dg.AssetChecksDefinition:
 
 def _other_count(documents: Partition, attributes: Partition) -> str | None:
     """Returns in words how the recorded row counts differ; None if they agree."""
-    rows = [shard.file(".jsonl.gz").rows for shard in (documents, attributes)]
+    rows = [shard.file(JSONL).rows for shard in (documents, attributes)]
     return None if rows[0] == rows[1] else f"{documents.key}: {rows[0]} documents, {rows[1]} attribute rows"

@@ -104,7 +104,7 @@ def _write(task: Task, documents: Iterable[tuple[_Document, int]]) -> None:
         of_year = years.setdefault(document.source, {}).setdefault(document.year, Counter())
         of_year.update(documents=1, text_bytes=document.size, tokens=tokens)
         rows += 1
-    with task.lines(f"origins/counts/{task.key}.jsonl.gz") as out:
+    with task.lines(f"origins/counts/{task.key}.jsonl") as out:
         for row in counts.rows():
             out.write(line_of(row))
     task.save_counters(YEARS, {source: dict(sorted(held.items())) for source, held in sorted(years.items())})

@@ -22,7 +22,7 @@ def origins(task: Task, *, has_tokens: bool) -> None:
             for year, numbers in held.items():
                 years.setdefault(source, {}).setdefault(year, Counter()).update(numbers)
     rows = 0
-    with task.lines("origins/domains.jsonl.gz") as out:
+    with task.lines("origins/domains.jsonl") as out:
         for row in merged([chunk.lines() for chunk in chunks], task.scratch):
             rows += 1
             source = sources.setdefault(row.source, _Source(most))

@@ -47,7 +47,7 @@ from resources.stage.task import Task
 
 def inventory(task: Task) -> dict[str, str]:
     """Writes the table of raw files; returns the listing as its inputs."""
-    with task.lines("inventory/shards.jsonl.gz") as table:
+    with task.lines("inventory/shards.jsonl") as table:
         for shard in task.shards:
             row = {"shard": shard.key, "source": shard.source, "file": shard.label, "bytes": shard.bytes}
             table.write(msgspec.json.encode(row | {"members": len(shard.members)}) + b"\n")
@@ -133,7 +133,7 @@ def _rows(
 def _write_examples(task: Task, rows: Iterator[Example]) -> None:
     text_bytes, ids = 0, Identities()
     powers, roles, of_preferences = Counter[int](), Counter[str](), Counter[str]()
-    with task.lines(f"examples/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
+    with task.lines(f"examples/{task.shard.source}/{task.shard.name}.jsonl") as out:
         for example in rows:
             out.write(encode_example(example))
             ids.add(example.id)

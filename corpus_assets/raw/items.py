@@ -76,7 +76,7 @@ def items(task: Task) -> None:
 
 def _write_items(task: Task, rules: ItemRules, rows: Iterator[Example]) -> None:
     text_bytes = 0
-    with task.lines(f"benchmarks/{task.shard.source}/{task.shard.name}.jsonl.gz") as out:
+    with task.lines(f"benchmarks/{task.shard.source}/{task.shard.name}.jsonl") as out:
         for row in rows:
             out.write(encode_example(Example(row.id, row.source, row.text)))
             text_bytes += example_bytes(row)

@@ -21,6 +21,7 @@ from corpus_assets.split.hooks import HeldOutHooks, SelectionHooks, TrainHooks
 from corpus_assets.split.losses import WHOLLY_HELD_OUT
 from resources.documents.row_counts import SourcesOfRows, by_power
 from resources.formats.documents import DOCUMENT_COLUMNS
+from resources.formats.jsonl.compressions import JSONL, compression_of
 from resources.formats.jsonl.members import TABLE
 from resources.formats.row_tables import RowTable, digests, sources
 from resources.stage.declaration import Partitioning, Stage, every, same
@@ -142,13 +143,14 @@ def _write_selected(
 
 
 def _write_lines(task: Task, path: str, chunk: Partition, chosen: NDArray[np.bool_]) -> None:
-    """Writes the chosen lines. A chunk of which all lines are chosen is copied without being decompressed."""
-    suffixes = (".jsonl.gz", TABLE)
-    if chosen.all() and chunk.has(TABLE) and all(chunk.file(suffix).stored for suffix in suffixes):
-        for suffix in suffixes:
-            task.copy(chunk, suffix, f"{path}{suffix}")
+    """Writes the chosen lines. A chunk of which all are chosen is copied as it is stored, if alike."""
+    rows = chunk.file(JSONL)
+    alike = compression_of(rows.path) is compression_of(task.rows_path(f"{path}{JSONL}"))
+    if chosen.all() and alike and chunk.has(TABLE) and rows.stored and chunk.file(TABLE).stored:
+        for suffix in (JSONL, TABLE):
+            task.copy(chunk, suffix, task.rows_path(f"{path}{suffix}"))
         return
-    with task.lines(f"{path}.jsonl.gz", indexed=True) as out:
+    with task.lines(f"{path}{JSONL}", indexed=True) as out:
         if not chunk.has(TABLE):
             for line in chunk.chosen_lines(chosen):
                 out.write(line)

@@ -18,6 +18,7 @@ from corpus_assets.tracing.step import Status, Step
 from corpus_assets.tracing.tables import IDS, TEXTS, attribute_at, count_of, flag_at, id_at, rows_of_id
 from resources.documents.names import document_name
 from resources.formats.attributes import CLUSTER_SIZE, CONTAINED
+from resources.formats.jsonl.compressions import JSONL
 from resources.stage.partition import Partition
 from resources.stage.settings import range_key
 
@@ -51,7 +52,7 @@ def filtered(look: Look, key: str, number: int, identifier: str) -> tuple[Step, 
         )
         if row < 0:
             return Step(FILTERED, key, "unknown", "it was made of other documents", stale=stale), None
-    file = made.file(".jsonl.gz").path
+    file = made.file(JSONL).path
     changed = (own.changed or {}) if own is not None and own.id == identifier else {}
     if not changed:
         return Step(FILTERED, key, "here", "no rule dropped or changed it", row=row, file=file, stale=stale), row
@@ -110,7 +111,7 @@ def described(look: Look, key: str, row: int) -> Iterator[Step]:
         if attribute is None:
             yield not_built(look, name, key)
             return
-        if row >= (attribute.file(".jsonl.gz").rows or 0):
+        if row >= (attribute.file(JSONL).rows or 0):
             words = "it was made of other documents: `corpus build`"
             yield Step(name, key, "unknown", words, stale=look.state(name, key))
             return
@@ -130,7 +131,7 @@ def _of_flag(look: Look, attribute: Partition, row: int, words: str, *, flagged:
     name, key = attribute.record.asset, attribute.key
     reason = REASONS.get(name, name) if flagged else None
     status: Status = "dropped" if flagged else "here"
-    file = attribute.file(".jsonl.gz").path
+    file = attribute.file(JSONL).path
     return Step(name, key, status, words, reason, row, file, stale=look.state(name, key), **more)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.attributes import FLAG_TABLES, AttributeRow, attribute_rows
+from resources.formats.jsonl.compressions import JSONL
 from resources.formats.token_streams import DATA, DOCUMENTS, LENGTHS
 from resources.stage.partition import Partition
 
@@ -122,8 +123,8 @@ def count_of(documents: Partition) -> int:
 
 
 def line_at(partition: Partition, row: int) -> bytes:
-    """Returns one line of a partition's `jsonl.gz` file."""
-    chosen = np.zeros(partition.file(".jsonl.gz").rows or 0, np.bool_)
+    """Returns one line of a partition's file of rows."""
+    chosen = np.zeros(partition.file(JSONL).rows or 0, np.bool_)
     chosen[row] = True
     (line,) = partition.chosen_lines(chosen)
     return line
@@ -150,11 +151,11 @@ def flag_at(attribute: Partition, row: int) -> bool:
 
 
 def lines_from(partition: Partition, first: int) -> Iterator[bytes]:
-    """Yields the lines of a partition's `jsonl.gz` file from a row on."""
+    """Yields the lines of a partition's file of rows from a row on."""
     if not partition.has(".members.npy"):
         yield from islice(partition.lines(), first, None)
         return
-    yield from partition.chosen_lines(np.arange(partition.file(".jsonl.gz").rows or 0) >= first)
+    yield from partition.chosen_lines(np.arange(partition.file(JSONL).rows or 0) >= first)
 
 
 def is_stream(made: Partition) -> bool:
@@ -164,7 +165,7 @@ def is_stream(made: Partition) -> bool:
 
 def rows_in(made: Partition) -> int:
     """Returns how many documents or examples a partition has."""
-    return made.file(LENGTHS if is_stream(made) else ".jsonl.gz").rows or 0
+    return made.file(LENGTHS if is_stream(made) else JSONL).rows or 0
 
 
 def id_in_stream(stream: Partition, number: int) -> str:

@@ -14,6 +14,7 @@ from corpus_assets.tracing.rows.stream import streamed
 from corpus_assets.tracing.rows.token import of_example, of_given, of_split
 from corpus_assets.tracing.step import Step, Way
 from corpus_assets.tracing.tables import IDS, NAMED, TEXTS, id_at, id_in_stream, is_stream, line_at
+from resources.formats.jsonl.compressions import JSONL
 from resources.stage.partition import Partition
 
 
@@ -68,7 +69,7 @@ def named_at(made: Partition, number: int) -> str:
 
 
 def _of_example(look: Look, made: Partition, number: int, until: float) -> Iterator[Step]:
-    asset, file = made.record.asset, made.file(".jsonl.gz").path
+    asset, file = made.record.asset, made.file(JSONL).path
     yield Step(asset, made.key, "here", f"example {number:,}", None, number, file, stale=look.state(asset, made.key))
     yield from of_example(look, made, number, until)
 
@@ -102,5 +103,5 @@ def _normalized(look: Look, made: Partition, number: int, identifier: str) -> St
     details = {"id": identifier, "bytes": int(text["bytes"]), "sha256": text["digest"].tobytes().hex()}
     details["characters"] = int(made.array_rows(".lengths.npy", number, number + 1)["characters"][0])
     words = f"document {number:,} of its shard, {details['bytes']:,} bytes of text"
-    file = made.file(".jsonl.gz").path
+    file = made.file(JSONL).path
     return Step(READ, made.key, "here", words, None, number, file, stale=look.state(READ, made.key), details=details)

@@ -15,6 +15,7 @@ from corpus_assets.viewer.site import Asked, link, page, seen, short
 from corpus_assets.viewer.states import UNREADABLE, said_of, state_of
 from corpus_assets.viewer.token_files import files_of
 from resources.errors import NotBuiltError
+from resources.formats.jsonl.compressions import ENDINGS
 from resources.ledger.records import FileRecord, Record, partition_name
 from resources.planning.planner import Status
 from resources.stage.declaration import Partitioning, Stage
@@ -231,7 +232,7 @@ def _siblings(view: View, stage: Stage, key: str | None) -> dict[str, str]:
 def _main_file(record: Record) -> int:
     """Returns the number of the file to show first: documents, then tokens, then any other."""
     numbered = list(enumerate(record.files))
-    for suffix in (".jsonl.gz", ".h5"):
+    for suffix in (ENDINGS, ".h5"):
         for number, file in numbered:
             if file.path.endswith(suffix) and not file.derived:
                 return number
@@ -293,7 +294,7 @@ def _rows(view: View, stage: Stage, record: Record, number: int, start: int) -> 
     """Returns some rows of a file of a partition, as the template shows them."""
     file, partition = record.files[number], view.handle(record)
     found: dict[str, Any] = {"path": file.path, "total": 0, "note": "", "lines": [], "text": "", "tokens": ""}
-    if is_lines(file):
+    if is_lines(record, file):
         lines = lines_at(partition, view.corpus.storage, file, start, ROWS)
         found["lines"] = [shown_line(stage.name, record, start + n, line) for n, line in enumerate(lines)]
         found["total"] = file.rows or 0

@@ -10,12 +10,11 @@ import numpy as np
 
 from resources.errors import LedgerError
 from resources.formats.arrays import ARRAYS
-from resources.formats.codecs import open_gzip
-from resources.formats.jsonl.lines import LINES
+from resources.formats.jsonl.compressions import ENDINGS, JSONL, open_rows
 from resources.formats.jsonl.members import table_path
 from resources.formats.known import format_of
 from resources.ledger.records import FileRecord, Record
-from resources.stage.partition import Partition
+from resources.stage.partition import Partition, files_with
 from resources.storage.interface import Storage
 
 BLOCK_BYTES = 1 << 20
@@ -30,7 +29,7 @@ class TooFarError(LedgerError):
 
 
 def lines_at(partition: Partition, storage: Storage, file: FileRecord, start: int, count: int) -> list[bytes]:
-    """Returns up to `count` lines of a `.jsonl.gz` file from row `start` on; `TooFarError` if that reads too much."""
+    """Returns up to `count` lines of a file of rows from row `start` on; `TooFarError` if that reads too much."""
     total = file.rows or 0
     if partition.has(table_path(file.path)):
         stop = min(total, start + count)
@@ -45,7 +44,7 @@ def lines_at(partition: Partition, storage: Storage, file: FileRecord, start: in
 
 def _from_beginning(storage: Storage, file: FileRecord, start: int) -> Iterator[bytes]:
     """Yields lines from row `start` on; `TooFarError` when more than `MOST_BYTES` have been read."""
-    with storage.open(file.path) as raw, open_gzip(raw) as content:
+    with storage.open(file.path) as raw, open_rows(raw, file.path) as content:
         left, rest, room = start, b"", MOST_BYTES
         while left:
             block = content.read(BLOCK_BYTES)
@@ -134,14 +133,14 @@ def json_text(storage: Storage, file: FileRecord) -> str:
         return "(no JSON)"
 
 
-def is_lines(file: FileRecord) -> bool:
-    """Returns whether a file holds JSON lines that can be read row by row."""
-    return file.path.endswith(LINES.suffix)
+def is_lines(record: Record, file: FileRecord) -> bool:
+    """Returns whether a file of a partition holds JSON lines that can be read row by row."""
+    return file.path.endswith(ENDINGS) and file in files_with(record, JSONL)
 
 
 def lines_file(record: Record) -> FileRecord | None:
     """Returns the file with the rows of a partition; None if it has none of JSON lines."""
-    return next((file for file in record.files if is_lines(file) and not file.derived), None)
+    return next((file for file in record.files if is_lines(record, file) and not file.derived), None)
 
 
 def is_array(file: FileRecord) -> bool:

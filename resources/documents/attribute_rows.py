@@ -6,6 +6,7 @@ import msgspec
 
 from resources.errors import AlignmentError
 from resources.formats.attributes import Span
+from resources.formats.jsonl.compressions import JSONL
 from resources.stage.partition import Partition
 
 
@@ -24,9 +25,9 @@ class AttributeFile:
     """
 
     def __init__(self, attribute: Partition, documents: int) -> None:
-        if not attribute.has(".jsonl.gz"):
+        if not attribute.has(JSONL):
             raise AlignmentError(attribute.name, 0, f"there is no file of attributes for {documents} documents")
-        file = attribute.file(".jsonl.gz")
+        file = attribute.file(JSONL)
         if file.rows is not None and file.rows != documents:
             fault = "is missing" if file.rows < documents else "is one too many"
             raise AlignmentError(

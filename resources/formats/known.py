@@ -6,10 +6,10 @@ from resources.formats.file_format import PLAIN, FileFormat, Open
 from resources.formats.for_trainers import TABLE, ZSTD_LINES
 from resources.formats.hdf5.reader import HDF5
 from resources.formats.jsonl.lines import LINES
-from resources.formats.segments import SEGMENTED_LINES
+from resources.formats.segments import ZSTD_ROWS
 from resources.stored_digest import ReadFile, digest_of
 
-FORMATS = (LINES, SEGMENTED_LINES, ARRAYS, HDF5)
+FORMATS = (*LINES, ZSTD_ROWS, ARRAYS, HDF5)
 
 FOR_TRAINERS = "exports/"
 """Folder of files in the formats of trainers; a `.npy` file there is not an array of this store."""
@@ -17,7 +17,7 @@ FOR_TRAINERS = "exports/"
 
 def format_of(path: str) -> FileFormat:
     """Returns the format of a stored file by its suffix; of files for trainers all but `.jsonl.gz` are plain bytes."""
-    known = (LINES, ZSTD_LINES, TABLE) if path.startswith(FOR_TRAINERS) else FORMATS
+    known = (*LINES, ZSTD_LINES, TABLE) if path.startswith(FOR_TRAINERS) else FORMATS
     for found in known:
         if path.endswith(found.suffix):
             return found

@@ -5,7 +5,7 @@ A shard scattered over a thousand chunks stays one file, and a chunk reads only 
 
 import io
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from threading import local
 from typing import BinaryIO, cast
@@ -17,10 +17,15 @@ from typing_extensions import override
 
 from resources.errors import LedgerError
 from resources.formats.file_format import FileFormat, Open
+from resources.formats.jsonl.compressions import ZSTD, without_suffix
+from resources.formats.jsonl.lines import digest_of_lines, first_lines
 from resources.formats.jsonl.long_lines import all_lines
 from resources.formats.writers import Writer, Written
 
-SUFFIX = ".jsonl.zst"
+SEGMENTS = ZSTD.ending
+INDEX = ".index.json"
+"""Suffix of the index, in place of that of the rows."""
+
 _LEVEL = 1
 _MIN_BLOCK = 1 << 14
 _ALL_BLOCKS = 1 << 24
@@ -169,33 +174,44 @@ def _opened(frames: bytes, segment: Segment) -> BinaryIO:
 
 def index_path(path: str) -> str:
     """Returns where the index of a segmented file lies."""
-    return path.removesuffix(SUFFIX) + ".index.json"
+    return without_suffix(path) + INDEX
 
 
-def _index(open_file: Open, path: str) -> dict[str, Segment]:
-    with open_file(index_path(path)) as file:
-        return msgspec.json.decode(file.read(), type=dict[str, Segment])
+def _index(open_file: Open, path: str) -> dict[str, Segment] | None:
+    """Returns the index of a file; None if there is none, so that the file is no segmented one."""
+    try:
+        with open_file(index_path(path)) as file:
+            return msgspec.json.decode(file.read(), type=dict[str, Segment])
+    except FileNotFoundError:
+        return None
 
 
-def _all_lines(open_file: Open, path: str) -> Iterator[bytes]:
+def _all_lines(open_file: Open, path: str, index: Mapping[str, Segment]) -> Iterator[bytes]:
     """Yields the lines of one segment after the other."""
     with open_file(path) as file:
-        for segment in _index(open_file, path).values():
+        for segment in index.values():
             file.seek(segment.offset)
             yield from segment_lines(file.read(segment.length), segment)
 
 
 def _digest(open_file: Open, path: str) -> str:
     """Returns the digest of a file, which covers the digests of its segments; reading a segment checks its own."""
-    deque(_all_lines(open_file, path), maxlen=0)
+    index = _index(open_file, path)
+    if index is None:
+        return digest_of_lines(open_file, path)
+    deque(_all_lines(open_file, path, index), maxlen=0)
     whole = xxhash.xxh3_128()
-    for name, segment in _index(open_file, path).items():
+    for name, segment in index.items():
         whole.update(f"{name} {segment.digest}\n".encode())
     return whole.hexdigest()
 
 
 def _preview(open_file: Open, path: str, rows: int) -> Iterator[str]:
-    yield from (line.decode().rstrip("\n") for line in islice(_all_lines(open_file, path), rows))
+    index = _index(open_file, path)
+    if index is None:
+        return first_lines(open_file, path, rows)
+    return (line.decode().rstrip("\n") for line in islice(_all_lines(open_file, path, index), rows))
 
 
-SEGMENTED_LINES = FileFormat(SUFFIX, _digest, _preview)
+ZSTD_ROWS = FileFormat(SEGMENTS, _digest, _preview)
+"""Rows in zstd: segments if their index lies beside them, else members."""

@@ -13,6 +13,8 @@ from resources.errors import LedgerError
 from resources.formats.attributes import AttributeRow
 from resources.formats.documents import Document
 from resources.formats.hdf5.reader import read_hdf5
+from resources.formats.jsonl.compressions import JSONL
+from resources.formats.segments import SEGMENTS
 from resources.stage.partition import Partition
 
 R = TypeVar("R", default=Any)
@@ -35,7 +37,7 @@ class LazyRows(Generic[R]):
         return cls
 
     def __len__(self) -> int:
-        stored = ".jsonl.gz" if self.partition.has(".jsonl.gz") else ".jsonl.zst"
+        stored = JSONL if self.partition.has(JSONL) else SEGMENTS
         return self.partition.file(stored).rows or 0
 
     def __iter__(self) -> Iterator[R]:
@@ -49,7 +51,7 @@ class LazyRows(Generic[R]):
 
         `DamagedFileError` at the end if the file is not what its record says, as when rows are iterated.
         """
-        if self.partition.has(".jsonl.gz"):
+        if self.partition.has(JSONL):
             yield from self.partition.lines()
             return
         for segment in self.partition.segments().values():

@@ -11,11 +11,11 @@ from numpy.typing import DTypeLike, NDArray
 from resources.errors import LedgerError, is_of_the_machine
 from resources.formats.arrays import HEADER_BYTES, chosen_rows, read_rows, whole
 from resources.formats.attributes import FLAG_TABLES, flags_of
-from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, decode_document
+from resources.formats.jsonl.compressions import JSONL, endings, open_rows
 from resources.formats.jsonl.long_lines import all_lines
 from resources.formats.jsonl.members import TABLE, Member, table_path
-from resources.formats.segments import Segment, segment_lines
+from resources.formats.segments import INDEX, SEGMENTS, Segment, index_path, segment_lines
 from resources.formats.texts import Texts, document_texts, whole_lines
 from resources.ledger.ledger import FileRecord, Record, partition_name
 from resources.shards.listing import Shard
@@ -30,6 +30,19 @@ T = TypeVar("T")
 _SEGMENT_BYTES = 1 << 22
 _MEMBERS_BYTES = 1 << 22
 """Most bytes of adjacent members that are read at once, since each read may be a request."""
+
+
+def files_with(record: Record, suffix: str) -> list[FileRecord]:
+    """Returns the files of a partition with a suffix; one that ends in `JSONL` stands for rows in any compression.
+
+    Rows that are cut into segments are none of them: they have the same suffixes, and an index.
+    """
+    if suffix.endswith(JSONL):
+        paths = {file.path for file in record.files}
+        rows = (file for file in record.files if file.path.endswith(endings(suffix)))
+        if found := [file for file in rows if index_path(file.path) not in paths]:
+            return found
+    return [file for file in record.files if file.path.endswith(suffix)]
 
 
 def _mapped(path: str) -> Any:
@@ -89,19 +102,19 @@ class Partition:
         return partition_name(self.record.asset, self.key)
 
     def has(self, suffix: str) -> bool:
-        """Returns whether the partition has a file with a suffix."""
-        return any(file.path.endswith(suffix) for file in self.record.files)
+        """Returns whether the partition has a file with a suffix; one in `JSONL` stands for any compression."""
+        return bool(files_with(self.record, suffix))
 
     def file(self, suffix: str) -> FileRecord:
         """Returns the record of the only file with a suffix; `LedgerError` if there is none, or more than one.
 
-        Derived files do not count if there are others.
+        One that ends in `JSONL` stands for rows in any compression. Derived files do not count if there are others.
         """
         if self._by_suffix is None:
             self._by_suffix = {}
         elif known := self._by_suffix.get(suffix):
             return known
-        found = [file for file in self.record.files if file.path.endswith(suffix)]
+        found = files_with(self.record, suffix)
         if len(found) > 1:
             found = [file for file in found if not file.derived] or found
         if len(found) != 1:
@@ -143,16 +156,14 @@ class Partition:
                     raise
                 raise self._files.unreadable(file, error) from None
 
-    def lines(self, suffix: str = ".jsonl.gz") -> Iterator[bytes]:
-        """Yields the lines of a gzip file, newline included; they are checked at their end."""
+    def lines(self, suffix: str = JSONL) -> Iterator[bytes]:
+        """Yields the lines of a file of rows, newline included; they are checked at their end."""
         file = self.file(suffix)
-        with self._files.open(file) as raw, open_gzip(raw) as lines:
+        with self._files.open(file) as raw, open_rows(raw, file.path) as lines:
             yield from self._files.lines(file, all_lines(lines))
 
-    def members(
-        self, chosen: NDArray[np.bool_], suffix: str = ".jsonl.gz"
-    ) -> Iterator[tuple[Member, NDArray[np.bool_]]]:
-        """Yields the members of a `jsonl.gz` file that hold a chosen row, each with which of its rows are chosen.
+    def members(self, chosen: NDArray[np.bool_], suffix: str = JSONL) -> Iterator[tuple[Member, NDArray[np.bool_]]]:
+        """Yields the members of a file of rows that hold a chosen row, each with which of its rows are chosen.
 
         Reads no other part of the file; each member is checked. The partition must have a table of members.
         """
@@ -170,7 +181,7 @@ class Partition:
                 yield self._files.member(file, stored, table[number]), chosen[rows[number] : rows[number + 1]]
 
     def chosen_lines(self, chosen: NDArray[np.bool_]) -> Iterator[bytes]:
-        """Yields the chosen lines of the `jsonl.gz` file; reads only their members if it has a table of members."""
+        """Yields the chosen lines of the file of rows; reads only their members if it has a table of members."""
         if not self.has(TABLE):
             yield from compress(self.lines(), chosen.tolist())
             return
@@ -186,8 +197,8 @@ class Partition:
 
     def texts(self) -> Iterator[Texts]:
         """Yields the texts of documents in row order, in blocks of whole rows."""
-        file = self.file(".jsonl.gz")
-        with self._files.open(file) as raw, open_gzip(raw) as lines:
+        file = self.file(JSONL)
+        with self._files.open(file) as raw, open_rows(raw, file.path) as lines:
             yield from map(document_texts, self._files.lines(file, whole_lines(lines)))
 
     def documents(self) -> Iterator[Document]:
@@ -253,13 +264,11 @@ class Partition:
         """Returns the value of a small JSON file."""
         return msgspec.json.decode(self.content(suffix))
 
-    def segments(self, suffix: str = ".index.json") -> dict[str, Segment]:
+    def segments(self, suffix: str = INDEX) -> dict[str, Segment]:
         """Returns the index of a segmented file."""
         return msgspec.json.decode(self._files.content(self.file(suffix)), type=dict[str, Segment])
 
-    def segment_lines(
-        self, segment: Segment, suffix: str = ".jsonl.zst", *, held: bytes | None = None
-    ) -> Iterator[bytes]:
+    def segment_lines(self, segment: Segment, suffix: str = SEGMENTS, *, held: bytes | None = None) -> Iterator[bytes]:
         """Yields the lines of one segment, which has a digest of its own; reads no other part of the file.
 
         held: the file from `unchecked`, if the caller has it.

@@ -10,6 +10,7 @@ import xxhash
 from resources.errors import CorpusError, DamagedCopyError, DamagedFileError, LedgerError, is_of_the_machine
 from resources.formats.codecs import CodecError
 from resources.formats.file_format import blocks_of
+from resources.formats.jsonl.compressions import compression_of
 from resources.formats.jsonl.long_lines import PIECE_BYTES
 from resources.formats.jsonl.members import Member
 from resources.formats.jsonl.members import read as read_member
@@ -237,7 +238,7 @@ class CheckedFiles:
     def member(self, file: FileRecord, stored: bytes, described: np.void) -> Member:
         """Returns a member of a file, checked against its row in the table of members, which is checked itself."""
         try:
-            return read_member(stored, described)
+            return read_member(stored, described, compression_of(file.path))
         except _OF_CONTENT as error:
             raise self.damaged(file, str(error)) from None
 

@@ -12,9 +12,10 @@ from numpy.typing import DTypeLike, NDArray
 from resources.errors import ConfigError, LedgerError, StorageError
 from resources.formats.arrays import ArrayWriter
 from resources.formats.attributes import FLAG_TABLE, FLAGS, AttributeWriter
+from resources.formats.jsonl.compressions import GZIP, JSONL, compression_of, stored_as
 from resources.formats.jsonl.lines import DocumentWriter, LineWriter
 from resources.formats.jsonl.members import table_path
-from resources.formats.segments import SegmentWriter
+from resources.formats.segments import SegmentWriter, index_path
 from resources.formats.writers import BinaryWriter, Writer, Written
 from resources.hashing import content_digest, value_digest
 from resources.ledger.ledger import FileRecord, partition_digest
@@ -43,6 +44,7 @@ class Given:
     inputs: partitions by asset.
     memory: bytes it may use.
     recipe: digest of what the partition is made from; not complete if the stage looks outside.
+    compression: of rows, by its name in `COMPRESSIONS`.
     """
 
     asset: str
@@ -55,6 +57,7 @@ class Given:
     run_options: Mapping[str, Any] = field(default_factory=dict)
     memory: int = 1 << 30
     recipe: str = ""
+    compression: str = GZIP.name
 
 
 def dropped_row(place: str, identifier: str, text: str | None, why: str = "") -> str:
@@ -233,20 +236,29 @@ class Task:
         except (OSError, StorageError):
             return None
 
+    def rows_path(self, path: str) -> str:
+        """Returns where rows are stored: a path that ends in `.jsonl` gets the suffix of the store's compression.
+
+        One that has a suffix of its own (`.jsonl.gz`) keeps it, and is compressed as it says.
+        """
+        return stored_as(path, self._given.compression)
+
     @contextmanager
     def documents(self, path: str) -> Iterator[DocumentWriter]:
-        """Writes documents to a `jsonl.gz` file, and beside it the table of its members."""
-        with self._written(path, DocumentWriter(self.create(path))) as writer:
+        """Writes documents to a file of rows, and beside it the table of its members. path: see `rows_path`."""
+        path = self.rows_path(path)
+        with self._written(path, DocumentWriter(self.create(path), compression_of(path))) as writer:
             yield writer
         self.save_array(table_path(path), writer.table(), derived=True)
 
     @contextmanager
     def lines(self, path: str, *, indexed: bool = False, derived: bool = False) -> Iterator[LineWriter]:
-        """Writes encoded lines to a `jsonl.gz` file. indexed: write the table of its members beside it.
+        """Writes encoded lines to a file of rows. indexed: write the table of its members beside it.
 
-        derived: see `FileRecord`.
+        path: see `rows_path`. derived: see `FileRecord`.
         """
-        with self._written(path, LineWriter(self.create(path)), derived=derived) as writer:
+        path = self.rows_path(path)
+        with self._written(path, LineWriter(self.create(path), compression_of(path)), derived=derived) as writer:
             yield writer
         if indexed:
             self.save_array(table_path(path), writer.table(), derived=True)
@@ -259,7 +271,7 @@ class Task:
         no table, only the digest of the flags. `LedgerError` if there are not as many rows as documents.
         """
         path = f"attributes/{name}/{self.shard.source}/{self.shard.name}"
-        with self.lines(f"{path}.jsonl.gz") as lines:
+        with self.lines(f"{path}{JSONL}") as lines:
             writer = AttributeWriter(lines)
             yield writer
         self._require_aligned(name, writer.rows)
@@ -272,8 +284,8 @@ class Task:
     def _require_aligned(self, name: str, rows: int) -> None:
         for partitions in self._given.inputs.values():
             for partition in partitions:
-                if partition.key == self._given.key and partition.has(".jsonl.gz"):
-                    documents = partition.file(".jsonl.gz").rows
+                if partition.key == self._given.key and partition.has(JSONL):
+                    documents = partition.file(JSONL).rows
                     if documents != rows:
                         raise LedgerError(f"attribute {name}: {rows} rows for {documents} rows of {partition.name}")
 
@@ -296,7 +308,7 @@ class Task:
         """Scatters lines over named segments of one `.jsonl.zst` file; its index is stored next to it."""
         with self._written(path, SegmentWriter(self.create(path), self.scratch(), names)) as writer:
             yield writer
-        self.save_json(path.removesuffix(".jsonl.zst") + ".index.json", writer.index, rows=len(names))
+        self.save_json(index_path(path), writer.index, rows=len(names))
 
     @contextmanager
     def _written(self, path: str, writer: W, *, derived: bool = False) -> Iterator[W]:

@@ -20,6 +20,7 @@ from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
 from corpus_assets.report.assets import NAME as REPORT
 from resources.formats.hdf5.reader import read_hdf5
+from resources.formats.jsonl.compressions import ENDINGS, JSONL, without_suffix
 from resources.formats.jsonl.members import TABLE
 from resources.hashing import content_digest
 from resources.ledger.ledger import Record
@@ -202,8 +203,13 @@ def contents(corpus: Corpus) -> dict[str, str]:
         for file in record.files:
             if not file.path.endswith(TABLE):  # It says how the file beside it is compressed.
                 with partition.open(file.path) as raw:
-                    found[file.path] = content_digest(*decompressed(raw, file.path))
+                    found[uncompressed(file.path)] = content_digest(*decompressed(raw, file.path))
     return found
+
+
+def uncompressed(path: str) -> str:
+    """The path of a file, of one of rows without the suffix of its compression."""
+    return f"{without_suffix(path)}{JSONL}" if path.endswith(ENDINGS) else path
 
 
 def decompressed(raw: BinaryIO, path: str) -> Iterator[bytes]:
@@ -218,6 +224,9 @@ def decompressed(raw: BinaryIO, path: str) -> Iterator[bytes]:
         yield gzip.decompress(stored)
     elif path.endswith(".zst"):
         with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(stored), read_across_frames=True) as stream:
+            yield stream.read()
+    elif path.endswith(".lz4"):
+        with pa.CompressedInputStream(pa.BufferReader(stored), "lz4") as stream:
             yield stream.read()
     else:
         yield stored

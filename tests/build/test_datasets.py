@@ -25,7 +25,7 @@ from corpus_assets.tokenize.tokenizer import identity_of, load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Identity
 from resources.errors import ConfigError, LedgerError
 from resources.formats.hdf5 import chunks as hdf5_chunks
-from resources.formats.jsonl import members
+from resources.formats.jsonl import compressions
 from resources.stage.handles import TokenRows
 from resources.stage.partition import Partition
 from tests.build.small import Built, contents, digests, drive, live_records, opened, prose, statuses, write_small
@@ -201,7 +201,7 @@ def test_content_does_not_depend_on_how_well_it_is_compressed(folder: Path, monk
         if record.asset not in ("inventory", "tokenizer"):
             corpus.ledger.forget(record.asset, record.partition)
     monkeypatch.setattr(hdf5_chunks, "COMPRESSION_LEVEL", 0)
-    monkeypatch.setattr(members, "GZIP_LEVEL", 0)
+    monkeypatch.setattr(compressions, "GZIP_LEVEL", 0)
     assert not drive(opened(folder)).failed
     after = stored_sizes(folder)
     assert {path.suffix for path, size in after.items() if size != sizes[path]} >= {".h5", ".gz"}

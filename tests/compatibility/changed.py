@@ -9,7 +9,8 @@ _TO_DO = (
     "(docs/compatibility.md)"
 )
 _BY_RANGE = ("cluster_roots", "cluster_members", "guarded_clusters", "components")
-RAISED = dict.fromkeys(("report", *_BY_RANGE, "benchmark_ngrams", "boilerplate_ngrams", "search_index"), "0.3.0")
+_CONTAMINATION = ("benchmark_ngrams", "boilerplate_ngrams")
+RAISED = dict.fromkeys(("report", "data_card", *_BY_RANGE, *_CONTAMINATION, "search_index"), "0.3.0")
 """The stages that later versions compute again on purpose, each with the first version that does so."""
 
 

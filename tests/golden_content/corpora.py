@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from corpus_assets.corpus.corpus import Corpus
+from resources.formats.jsonl.compressions import GZIP
 from resources.hashing import value_digest
 from resources.ledger.ledger import Record
 from tests.build.small import drive, opened
@@ -15,16 +16,18 @@ HERE = Path(__file__).parent
 NAMES = sorted(file.stem for file in (HERE / "corpora").glob("*.yaml"))
 
 
-def placed(name: str, folder: Path) -> Corpus:
-    """A corpus in a new folder, not built yet."""
+def placed(name: str, folder: Path, compression: str = GZIP.name) -> Corpus:
+    """A corpus in a new folder, not built yet. compression: of its rows."""
     shutil.copytree(HERE / "given", folder)
-    shutil.copy(HERE / "corpora" / f"{name}.yaml", folder / "corpus.yaml")
+    config = (HERE / "corpora" / f"{name}.yaml").read_text(encoding="utf-8")
+    stored = config.replace("storage: {", f"storage: {{compression: {compression}, ")
+    (folder / "corpus.yaml").write_text(stored, encoding="utf-8")
     return opened(folder)
 
 
-def built(name: str, folder: Path) -> Corpus:
+def built(name: str, folder: Path, compression: str = GZIP.name) -> Corpus:
     """The same, built; `AssertionError` names what failed."""
-    corpus = placed(name, folder)
+    corpus = placed(name, folder, compression)
     with patch("corpus_assets.card.counting.VERSION", "0"):  # Papers name the version that wrote them.
         done = drive(corpus, list(corpus.graph))
     if faults := [*done.failed, *done.waiting]:

@@ -15,6 +15,7 @@ from corpus_assets.language_models.counting import Counter
 from corpus_assets.language_models.estimate import FALLBACK, Estimate, discounts_of
 from corpus_assets.language_models.grams import Words, word_hash
 from corpus_assets.language_models.tokens import lines_of, split_words
+from corpus_assets.language_models.vocabulary import Vocabulary
 
 RECORDED = Path(__file__).parent / "recorded"
 TEXT = (RECORDED / "text.txt").read_text(encoding="utf-8")
@@ -27,7 +28,6 @@ Model = dict[str, tuple[float, float]]
 def made(text: str, order: int, memory: int = 1 << 24, parts: int = 1) -> bytes:
     """The model of a text, whose lines are counted in several parts."""
     lines = list(lines_of(text, split_words))
-    words = {word_hash(word): word.encode() for line in lines for word in line}
     counters = [Counter(order) for _ in range(parts)]
     for number, line in enumerate(lines):
         assert not list(counters[number % parts].add([word_hash(word) for word in line]))
@@ -36,7 +36,9 @@ def made(text: str, order: int, memory: int = 1 << 24, parts: int = 1) -> bytes:
     for block in blocks:
         found.add(block)
     found.count()
-    return b"".join(arpa(found, words))
+    words = (word for line in lines for word in line)
+    with Vocabulary(words, memory, tempfile.TemporaryFile) as known:
+        return b"".join(arpa(found, known))
 
 
 def read(content: str) -> Model:

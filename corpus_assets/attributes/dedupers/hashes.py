@@ -7,6 +7,7 @@ from corpus_assets.attributes.dedupers.parts import PART, parts_of
 from corpus_assets.attributes.dedupers.subjects import BLOCK_CHARACTERS, PARTS, blocks
 from corpus_assets.config.selection.dedupers import Deduper
 from resources.documents.looked_for import LookedFor, numbers_of
+from resources.formats.jsonl.compressions import JSONL
 from resources.shards.listing import Shard
 from resources.stage.task import Task
 
@@ -57,7 +58,7 @@ def hashes(task: Task, rule: Deduper) -> None:
     task.save_array(f"{path}.again.npy", distinct.again)
     if out.written.rows > RANGES:  # Searching fewer takes no longer than reading the table.
         task.save_array(f"{path}.starts.npy", distinct.starts, derived=True)
-    rows = task.input("normalized_documents").file(".jsonl.gz").rows
+    rows = task.input("normalized_documents").file(JSONL).rows
     if not is_compared(task.shard, rule):
         left_out["not_of_its_sources"] = rows or 0
     task.count(rows_in=rows, rows_out=parts.written.rows, hashes=distinct.total)

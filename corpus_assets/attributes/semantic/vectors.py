@@ -12,6 +12,7 @@ from corpus_assets.attributes.semantic.models import BATCH, Embed, Sums
 from corpus_assets.config.selection.kinds.semantic import Semantic
 from resources.errors import CorpusError
 from resources.formats.documents import Document
+from resources.formats.jsonl.compressions import JSONL
 from resources.hashing import keyed_hashes
 from resources.shards.listing import Shard
 from resources.stage.task import Task
@@ -42,7 +43,7 @@ def vectors(task: Task, rule: Semantic) -> None:
     Documents without known tokens have none; nor have any of a shard that is not compared.
     """
     documents = task.input("normalized_documents")
-    rows = documents.file(".jsonl.gz").rows or 0
+    rows = documents.file(JSONL).rows or 0
     own = is_compared(task.shard, rule)
     path = f"dedupers/{rule.name}/vectors/{task.shard.source}/{task.shard.name}"
     dimensions = written = 0

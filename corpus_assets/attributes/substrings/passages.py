@@ -8,6 +8,7 @@ from corpus_assets.attributes.substrings.repeated import PASSAGES
 from corpus_assets.attributes.substrings.rule import gram_of, is_compared, powers
 from corpus_assets.attributes.substrings.units import units_of
 from corpus_assets.config.selection.kinds.substrings import Substrings
+from resources.formats.jsonl.compressions import JSONL
 from resources.stage.task import Task
 
 RUN = np.dtype([("start", "<u4"), ("windows", "<u4"), ("repeats", "<u4")])
@@ -48,7 +49,7 @@ def passages(task: Task, rule: Substrings) -> None:
         with task.array(f"{path}.answers.npy", ANSWER) as answers:
             for block in copies.answers():
                 answers.append(block)
-    rows = documents.file(".jsonl.gz").rows or 0
+    rows = documents.file(JSONL).rows or 0
     left_out = {"short": short} if own else {"not_of_its_sources": rows}
     task.count(
         rows_in=rows, rows_out=copies.total, different=different, left_out={k: v for k, v in left_out.items() if v}

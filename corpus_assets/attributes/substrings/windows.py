@@ -14,6 +14,7 @@ from corpus_assets.attributes.substrings.rule import powers, says_type
 from corpus_assets.attributes.substrings.units import units_of
 from corpus_assets.config.selection.kinds.substrings import Substrings
 from resources.formats.documents import decode_document
+from resources.formats.jsonl.compressions import JSONL
 from resources.formats.texts import joined
 from resources.stage.task import Task
 
@@ -53,7 +54,7 @@ def _hashed(task: Task, rule: Substrings) -> Iterator[tuple[int, Columns, NDArra
     documents = task.input("normalized_documents")
     shard = task.input(f"{rule.name}_passages")
     says = said_of(shard, task.inputs(f"{rule.name}_repeated_passages"), says_type(rule))
-    chosen = np.zeros(documents.file(".jsonl.gz").rows or 0, dtype=np.bool_)
+    chosen = np.zeros(documents.file(JSONL).rows or 0, dtype=np.bool_)
     for runs in _runs(task, rule, says):
         chosen[runs.rows] = True
     lines, rows, row = documents.chosen_lines(chosen), iter(np.flatnonzero(chosen).tolist()), -1

@@ -11,7 +11,7 @@ from resources.formats.hdf5.reader import HDF5
 from resources.formats.jsonl.lines import LINES
 from resources.formats.jsonl.members import table_path
 from resources.formats.known import format_of
-from resources.formats.segments import SEGMENTED_LINES
+from resources.formats.segments import ZSTD_ROWS
 from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
@@ -20,7 +20,7 @@ _ARRAY_ROWS = 1024
 """Rows of an array that are read at a time."""
 
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
-_WITH_ROWS = (LINES, SEGMENTED_LINES, HDF5)
+_WITH_ROWS = (*LINES, ZSTD_ROWS, HDF5)
 
 
 def given(asked: Sequence[str]) -> list[range] | None:
@@ -78,7 +78,7 @@ def rows_of(storage: Storage, record: Record, file: FileRecord, rows: Sequence[r
     partition, total = Partition(storage, record), file.rows or 0
     if format_of(file.path) is ARRAYS:
         return _array_rows(partition, file, within(rows, total))
-    if file.path.endswith(LINES.suffix) and partition.has(table_path(file.path)):
+    if partition.has(table_path(file.path)):
         return _by_members(partition, file, within(rows, total))
     return _from_the_start(storage, file, within(rows, total))
 

@@ -19,6 +19,7 @@ from corpus_assets.tokenize.rows.view import described, is_described
 from corpus_assets.tokenize.tokenizer import SPEC, load_tokenizer_of
 from resources.errors import ConfigError, CorpusError
 from resources.formats.hdf5.reader import HDF5, HDF5Rows, read_hdf5
+from resources.formats.jsonl.compressions import ENDINGS
 from resources.formats.known import format_of
 from resources.ledger.ledger import FileRecord, Record
 from resources.stage.declaration import Partitioning
@@ -28,7 +29,6 @@ from resources.stage.partition import Partition
 _WIDTH = 2000
 _INPUTS = 10
 _WHOLE = 1 << 20
-_LINES = (".jsonl.gz", ".jsonl.zst")
 Decode = Callable[[NDArray[np.int32]], str]
 
 
@@ -77,7 +77,7 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Ask
         yield from _record(record)
     apart = "" if chosen else "\n"
     for file in files:
-        if asked.wanted is not None and not file.path.endswith(_LINES):
+        if asked.wanted is not None and not file.path.endswith(ENDINGS):
             continue
         rows = f", {file.rows} rows" if file.rows else ""  # Files of trainers count theirs in `places`.
         yield f"{apart}{file.path} ({file.bytes:,} bytes{rows})"

@@ -9,6 +9,7 @@ from corpus_assets.filter.filtered_documents import CHANGES, Change
 from resources.documents.attribute_rows import AttributeFile
 from resources.documents.row_rule import Row
 from resources.formats.attributes import Span
+from resources.formats.jsonl.compressions import JSONL
 from resources.formats.row_tables import identifiers
 from resources.stage.partition import Partition
 
@@ -24,7 +25,7 @@ def rows_of(documents: Partition, attributes: Sequence[Partition], *, lines: boo
     texts = documents.array(".texts.npy")
     dropped = _dropped(documents)
     before = len(texts) + (sum(1 for _ in _dropped(documents)) if attributes else 0)
-    unfiltered = [attribute.has(".jsonl.gz") and attribute.file(".jsonl.gz").rows == before for attribute in attributes]
+    unfiltered = [attribute.has(JSONL) and attribute.file(JSONL).rows == before for attribute in attributes]
     sizes = [before if of_all else len(texts) for of_all in unfiltered]
     files = [AttributeFile(attribute, size) for attribute, size in zip(attributes, sizes, strict=True)]
     of_all = [file for file, whole in zip(files, unfiltered, strict=True) if whole and before > len(texts)]

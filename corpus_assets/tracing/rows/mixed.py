@@ -15,6 +15,7 @@ from corpus_assets.tracing.origins import Origin
 from corpus_assets.tracing.step import Step
 from corpus_assets.tracing.tables import NAMED, TEXTS, id_at, line_at, rows_of_digest
 from resources.documents.names import document_name
+from resources.formats.jsonl.compressions import JSONL
 from resources.formats.row_tables import ORIGINS, SHARDS
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
@@ -121,7 +122,7 @@ def split(look: Look, use: Used) -> Iterator[Step]:
 
 
 def _in(look: Look, use: Used, made: Partition, row: int, words: str) -> Step:
-    asset, file = made.record.asset, made.file(".jsonl.gz").path
+    asset, file = made.record.asset, made.file(JSONL).path
     return Step(asset, use.chunk, "here", words, None, row, file, use.copy, look.state(asset, use.chunk))
 
 

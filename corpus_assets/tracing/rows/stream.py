@@ -9,6 +9,7 @@ from corpus_assets.streams.assets import documents_asset, reads
 from corpus_assets.tracing.kept_rows import not_built
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.step import Step
+from resources.formats.jsonl.compressions import JSONL
 from resources.stage.partition import Partition
 
 
@@ -33,7 +34,7 @@ def streamed(look: Look, documents: Partition, number: int) -> Iterator[Step]:
         provenance = f"{shard.path.rpartition('/')[2]}:{number + 1}"
         row, stale = _row(made, provenance), look.state(asset, key)
         if row is not None:
-            file = made.file(".jsonl.gz").path
+            file = made.file(JSONL).path
             yield Step(asset, key, "here", f"row {row:,} of the stream's shard", None, row, file, stale=stale)
             continue
         dropped = made.record.statistics.get("dropped", {})

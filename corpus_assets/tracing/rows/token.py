@@ -29,6 +29,7 @@ from corpus_assets.tracing.texts.steps import texts_of, written
 from corpus_assets.tracing.token_files import Group, OtherTokenizerError, TokenFile, groups_of_rows
 from resources.formats.examples import decode_example, example_texts
 from resources.formats.hdf5.reader import HDF5
+from resources.formats.jsonl.compressions import JSONL
 from resources.stage.partition import Partition
 
 _LONG = 64
@@ -156,7 +157,7 @@ def _taken(look: Look, dataset: str, use: Used) -> Step:
         words = "the weights of the dataset do not take it"
         return Step(asset, use.chunk, "dropped", words, "not_in_mixture", copy=use.copy, stale=stale)
     words = f"the weights of the dataset take it {len(same)} times" if len(same) > 1 else "the weights take it once"
-    file = made.file(".jsonl.gz").path
+    file = made.file(JSONL).path
     return Step(asset, use.chunk, "here", words, None, same[0], file, use.copy, stale, {"rows": same[:MOST_ROWS]})
 
 

@@ -1,4 +1,4 @@
-"""JSON lines in gzip (`.jsonl.gz`)."""
+"""JSON lines in compressed members (`.jsonl.gz`, `.jsonl.zst`, `.jsonl.lz4`)."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -9,9 +9,9 @@ import xxhash
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from resources.formats.codecs import open_gzip
 from resources.formats.documents import Document, encode_document
 from resources.formats.file_format import FileFormat, Open, blocks_of, stream_digest
+from resources.formats.jsonl.compressions import GZIP, LZ4, Compression, open_rows
 from resources.formats.jsonl.members import MEMBER, Member, made
 from resources.formats.writers import Writer, Written
 
@@ -22,10 +22,11 @@ _WRITTEN_AT_ONCE = 1 << 20
 
 
 class LineWriter(Writer):
-    """Writes lines as members of gzip; the content digest is that of the lines."""
+    """Writes lines as compressed members; the content digest is that of the lines."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, compression: Compression = GZIP) -> None:
         self._file = file
+        self._compression = compression
         self._hash = xxhash.xxh3_128()
         self._lines: list[bytes] = []
         self._held = 0
@@ -43,9 +44,9 @@ class LineWriter(Writer):
             self._flush()
 
     def copy(self, member: Member) -> None:
-        """Adds the lines of a member of another file as they are stored there."""
+        """Adds the lines of a member of another file, as they are stored there if they are compressed as here."""
         self._flush()
-        self._put(member)
+        self._put(member.compressed_by(self._compression))
 
     def table(self) -> NDArray[np.void]:
         """Returns the table of all members, shape (members,), once the file is finished."""
@@ -53,7 +54,7 @@ class LineWriter(Writer):
 
     def _flush(self) -> None:
         if self._lines:
-            self._put(made(b"".join(self._lines), len(self._lines)))
+            self._put(made(b"".join(self._lines), len(self._lines), self._compression))
             self._lines.clear()
             self._held = 0
 
@@ -83,27 +84,30 @@ class LineWriter(Writer):
     def _complete(self) -> Written:
         self._flush()
         if not self._rows:
-            self._stored.append(made(b"", 0).stored)
+            self._stored.append(self._compression.compress(b""))
         self._write()
         return Written(self._hash.hexdigest(), self._rows, self._bytes)
 
 
 class DocumentWriter(LineWriter):
-    """Writes documents to `jsonl.gz`, one per row."""
+    """Writes documents, one per row."""
 
     def add(self, document: Document) -> None:
         """Adds one document."""
         self.write(encode_document(document))
 
 
-def _digest(open_file: Open, path: str) -> str:
-    with open_file(path) as raw, open_gzip(raw) as content:
+def digest_of_lines(open_file: Open, path: str) -> str:
+    """Returns the digest of the lines of a file."""
+    with open_file(path) as raw, open_rows(raw, path) as content:
         return stream_digest(blocks_of(content))
 
 
-def _preview(open_file: Open, path: str, rows: int) -> Iterator[str]:
-    with open_file(path) as raw, open_gzip(raw) as lines:
+def first_lines(open_file: Open, path: str, rows: int) -> Iterator[str]:
+    """Yields the first lines of a file as text."""
+    with open_file(path) as raw, open_rows(raw, path) as lines:
         yield from (line.decode().rstrip("\n") for line in islice(lines, rows))
 
 
-LINES = FileFormat(".jsonl.gz", _digest, _preview)
+LINES = tuple(FileFormat(one.ending, digest_of_lines, first_lines) for one in (GZIP, LZ4))
+"""Rows in compressions in which they are never cut into segments."""

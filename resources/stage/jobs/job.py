@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from resources.formats.jsonl.compressions import GZIP
 from resources.ledger.ledger import Record, partition_name
 from resources.shards.listing import Shard
 from resources.stage.declaration import Stage
@@ -26,6 +27,7 @@ class Job:
     known: version of the partition's record, as the builder knows it.
     expired: token of a lease that may be taken over (see `Held`).
     look: a name for the plan that the job is of.
+    compression: of rows (see `Given`).
     changes: of the configuration for this build alone (`--set`), which the record names.
     """
 
@@ -43,6 +45,7 @@ class Job:
     known: str | None = None
     expired: str = ""
     look: str = field(default_factory=lambda: secrets.token_hex(8))
+    compression: str = GZIP.name
     changes: tuple[str, ...] = ()
 
     @property

@@ -153,6 +153,7 @@ def _compute(job: Job, lease: Lease, before: Entry | None) -> tuple[Record, Entr
             run_options=job.run_options,
             memory=job.memory,
             recipe=recipe,
+            compression=job.compression,
         )
     )
     job_begins(job.memory)

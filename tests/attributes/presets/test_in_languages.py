@@ -100,3 +100,9 @@ def test_parts_are_whole_and_small(text: str) -> None:
         found = list(parts(text, most))
         assert "".join(found) == text
         assert all(0 < len(part.encode()) <= most for part in found)
+
+
+@pytest.mark.parametrize(("text", "found"), [("你好。今天很好！", 1), ("សួស្តី។ ទីពីរ។", 1), ("यह एक है। यह दो है।", 2)])
+def test_sentences_of_c4_are_those_of_english_rules(text: str, found: int) -> None:
+    pytest.importorskip("spacy", reason="the extra splitters is not installed")
+    assert spacy_rules("en").sentences(text) == found

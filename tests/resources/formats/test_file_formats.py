@@ -16,7 +16,7 @@ from resources.formats.hdf5.reader import HDF5
 from resources.formats.hdf5.writer import write_hdf5
 from resources.formats.jsonl.lines import LINES
 from resources.formats.known import FORMATS, format_of
-from resources.formats.segments import SEGMENTED_LINES
+from resources.formats.segments import ZSTD_ROWS
 from resources.ledger.ledger import FileRecord
 from resources.shards.listing import Shard
 from resources.stage.task import Given, Task
@@ -36,6 +36,9 @@ def files(tmp_path: Path) -> list[FileRecord]:
     with task.documents("a.jsonl.gz") as documents:
         for number in range(5):
             documents.add(Document(f"id {number}", f"text {number}", "books"))
+    for compression in ("zst", "lz4"):
+        with task.lines(f"g.jsonl.{compression}") as plain:
+            plain.write(b'{"plain": 1}\n')
     with task.segmented("b.jsonl.zst", ["one", "two"]) as lines:
         for number in range(6):
             lines.write("two" if number % 2 else "one", f'{{"row": {number}}}\n'.encode())
@@ -76,6 +79,8 @@ def test_one_changed_byte_is_found(files: list[FileRecord], tmp_path: Path) -> N
     [
         ("a.jsonl.gz", '{"id":"id 0","text":"text 0","source":"books"}'),
         ("b.jsonl.zst", '{"row": 0}'),
+        ("g.jsonl.zst", '{"plain": 1}'),
+        ("g.jsonl.lz4", '{"plain": 1}'),
         ("c.npy", "uint16 (4, 3)"),
         ("d.h5", "'mode': 'x'"),
         ("e.json", "{"),
@@ -89,7 +94,7 @@ def test_a_person_sees_the_first_rows(files: list[FileRecord], tmp_path: Path, p
 
 
 def test_known_formats_go_by_suffix() -> None:
-    assert [format_of(f"x{known.suffix}") for known in FORMATS] == [LINES, SEGMENTED_LINES, ARRAYS, HDF5]
+    assert [format_of(f"x{known.suffix}") for known in FORMATS] == [*LINES, ZSTD_ROWS, ARRAYS, HDF5]
 
 
 def written_array(array: NDArray[np.generic]) -> bytes:
