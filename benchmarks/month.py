@@ -43,7 +43,7 @@ KILLED = 0.2
 WEEKLY: tuple[dict[str, Any], ...] = (
     {"dedup": {"threshold": 0.85}},
     {"mix": {"seed": 2}},
-    {"normalize": {"form": "NFC"}},
+    {"normalize": {"method": "none"}},
     {"split": {"seed": 3}},
 )
 MOST_BUILDS = 8

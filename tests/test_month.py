@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.month import Month, digests
+from benchmarks.month import WEEKLY, Month, digests
 from benchmarks.month_cluster import HOUR, Cluster, Faults, Spent
+from corpus_assets.corpus.corpus import Corpus
 
 BAD = Faults(lost_a_day=200.0, away=60.0, slow=0.5, refused=0.1, storm=0.2)
 """A machine is lost every seven minutes, and some partitions fail in storms."""
@@ -34,6 +35,14 @@ def test_a_month_of_faults_has_the_content_of_one_build_without(tmp_path: Path) 
     told = calm.build(None)
     assert told["ok"] and dict(digests(tmp_path)) == found
     assert calm.spent.lost == 0.0 and calm.spent.partitions == len(found)
+
+
+def test_each_change_of_a_week_makes_partitions_stale(tmp_path: Path) -> None:
+    month = _month(tmp_path)
+    month.build(None)
+    for changes in WEEKLY:
+        month.config(changes)
+        assert Corpus.open(tmp_path / "corpus.yaml").planner().plan().counts()["stale"], changes
 
 
 def test_what_is_computed_again_is_counted(tmp_path: Path) -> None:
