@@ -181,3 +181,9 @@ def test_options_of_pages_need_an_extractor_that_has_a_use_for_them(tmp_path: Pa
         written(tmp_path, {"a.jsonl": rows()}, sources=[{"name": "web", "location": "raw", **given}])
         with pytest.raises(ConfigError, match=why):
             opened(tmp_path)
+
+
+def test_a_key_of_ids_that_are_derived_is_told(tmp_path: Path) -> None:
+    source = {"name": "web", "location": "raw", "id_key": "uid", "ids": "derived"}
+    notes = built(written(tmp_path, {"a.jsonl": rows(uid="x")}, sources=[source]), "normalized_documents")
+    assert [note for note in notes if note.startswith("sources.web.id_key: is not read, since `ids: derived`")]

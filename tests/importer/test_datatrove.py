@@ -289,6 +289,13 @@ def test_functions_that_do_more_are_named(function: str, tmp_path: Path) -> None
     assert "step f(...)" in draft.left_out
 
 
+def test_long_functions_that_are_called_often_are_no_trouble(tmp_path: Path) -> None:
+    script = (
+        f"def f():\n    return [{'1,' * 5000}]\nx = [{'f(),' * 500}]\nLocalPipelineExecutor([JsonlReader('r'), *f()])"
+    )
+    assert "step f(...)" in imported(import_datatrove, tmp_path, {"a.py": script}).left_out
+
+
 def test_functions_that_call_each_other_many_times_are_no_trouble(tmp_path: Path) -> None:
     levels = "".join(f"def f{n}():\n    return [*f{n - 1}(), *f{n - 1}()]\n" for n in range(1, 40))
     script = f"def f0():\n    return [JsonlReader('raw')]\n{levels}LocalPipelineExecutor([JsonlReader('r'), *f39()])"
