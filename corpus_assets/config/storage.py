@@ -72,7 +72,8 @@ class StorageSection(Section):
     compression: Literal["gzip", "zstd", "lz4"] = Field(
         "gzip",
         description="compression of documents, attributes and other rows; `lz4` takes the least CPU time and more "
-        "room, `zstd` less than gzip and no more room. What is built stays as it is until it is made again (docs/layout.md)",
+        "room, `zstd` less than gzip and no more room. What is built stays as it is until it is made again "
+        "(docs/layout.md)",
     )
     s3: S3Section = S3Section()
     cache: CacheSection = CacheSection()
