@@ -56,6 +56,7 @@ from benchmarks import (
     stages,
     stores,
     substrings,
+    substrings_memory,
     taggers,
     text_index,
     tokenize,
@@ -165,6 +166,7 @@ MEASURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "taggers": lambda quick: {"taggers": table(taggers.measure(quick))},
     "dedupers": lambda quick: {"dedupers": table(dedupers.measure(quick))},
     "substrings": lambda quick: {"substrings": table(substrings.measure(quick))},
+    "substrings_memory": lambda quick: {"substrings_memory": table(substrings_memory.measure(quick))},
     "semantic": lambda quick: {"semantic": table(semantic.measure(quick))},
     "contamination": lambda quick: {"contamination": table(contamination.measure(quick))},
     "contamination_quality": lambda quick: {

@@ -77,7 +77,7 @@ def own(file: Path) -> dict[str, float]:
     return {**seconds, "text_mb": costs["normalized_documents"]["text_bytes"] / 1e6}
 
 
-def _apart(file: Path) -> tuple[dict[str, float], float]:
+def apart(file: Path) -> tuple[dict[str, float], float]:
     """The same in a process of its own, and the largest resident set of that in MB."""
     log = file.with_suffix(".log")
     cost = run(
@@ -115,10 +115,10 @@ def measure(quick: bool) -> dict[str, Any]:
     megabytes = QUICK_MEGABYTES if quick else MEGABYTES
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _apart(write(folder / "warm", 1))
-        smaller, _ = _apart(write(folder / "smaller", megabytes / SMALLER))
+        apart(write(folder / "warm", 1))
+        smaller, _ = apart(write(folder / "smaller", megabytes / SMALLER))
         file = write(folder / "all", megabytes)
-        ours, peak = _apart(file)
+        ours, peak = apart(file)
         seconds, less = (sum(one[stage] for stage in STAGES) for one in (ours, smaller))
         figures: dict[str, Any] = {"text_mb": ours["text_mb"]}
         figures |= {f"own_{stage}_cpu_s": ours[stage] for stage in STAGES}

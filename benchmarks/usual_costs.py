@@ -1,7 +1,8 @@
 """What stages usually cost, as `building/forecasting/usual_costs.py` holds it: `python -m benchmarks.usual_costs`.
 
 CPU nanoseconds per byte of the corpus' text, by the function that computes a stage, without a fixed share of each
-partition; from the records of a build with stages of all kinds of texts. Kernels are compiled before.
+partition; from the records of a build with stages of all kinds of texts, and of one with `dedup.rule: either` and
+`dedup.template_share`, which has the stages of near-duplicates that the first one lacks. Kernels are compiled before.
 """
 
 import tempfile
@@ -20,6 +21,7 @@ from corpus_assets.orchestration.building.forecasting.usual_costs import PER_PAR
 from tests.orchestration.silent import Silent
 
 MEGABYTES, QUICK_MEGABYTES = 100, 30
+OTHER_DEDUP = {"rule": "either", "template_share": 0.5, "max_loss": 1.0}
 FORMATS = ("megatron", "olmo", "datatrove", "litdata", "mds", "parquet", "llmc", "ragged", "arrow")
 
 
@@ -55,17 +57,18 @@ def _measured(folder: Path, megabytes: int) -> dict[str, Any]:
             *exports,
         ],
         "streams": [{"name": "stream"}],
-        "storage": {"sync": False},
+        "storage": {"root": "all", "sync": False},
         "engine": {"workers": 0, "memory": "1 GiB"},
     }
+    other = {"name": "costs", "sources": sources, "dedup": OTHER_DEDUP, "engine": values["engine"]}
+    return _costs(folder, {**other, "storage": {"root": "other", "sync": False}}) | _costs(folder, values)
+
+
+def _costs(folder: Path, values: dict[str, Any]) -> dict[str, Any]:
     (folder / "corpus.yaml").write_text(yaml.safe_dump(values))
     corpus = Corpus.open(folder / "corpus.yaml")
     report = build(corpus, list(corpus.graph), Silent(), checks=False)
     assert report.ok, report.failed
-    return _costs(corpus)
-
-
-def _costs(corpus: Corpus) -> dict[str, Any]:
     planner = corpus.planner()
     text = sum(record.statistics["text_bytes"] for record in planner.records(READ).values())
     found: dict[str, list[float]] = defaultdict(list)

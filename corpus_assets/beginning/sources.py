@@ -147,9 +147,9 @@ def _ids(draft: Draft) -> Iterator[tuple[str, Any, str]]:
         return
     given = [row[key or "id"] for row in rows if (key or "id") in row]
     good = [str(value) for value in given if is_id(value)]
-    if key not in (None, "id"):
-        yield "id_key", key, "another value in every sampled row"
     if not given or (len(good) == len(rows) and len(set(good)) == len(good)):
+        if key not in (None, "id"):
+            yield "id_key", key, "another value in every sampled row"
         return
     what = (
         f"{len(rows) - len(good)} of {len(rows)} sampled rows have no usable id"

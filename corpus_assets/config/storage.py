@@ -71,8 +71,9 @@ class StorageSection(Section):
     sync: bool = Field(True, description="flush every commit to disk, so that it survives a power cut")
     compression: Literal["gzip", "zstd", "lz4"] = Field(
         "gzip",
-        description="compression of documents, attributes and other rows; `lz4` takes the least CPU time, `zstd` "
-        "the least room. What is built stays as it is until it is made again (docs/layout.md)",
+        description="compression of documents, attributes and other rows; `lz4` takes the least CPU time and more "
+        "room, `zstd` less than gzip and no more room. What is built stays as it is until it is made again "
+        "(docs/layout.md)",
     )
     s3: S3Section = S3Section()
     cache: CacheSection = CacheSection()

@@ -5,6 +5,7 @@ from corpus_assets.dedup.containment.numbers import shares_of
 from corpus_assets.dedup.containment.shared import HELD, UNITS
 from corpus_assets.dedup.documents.numbering import Documents
 from corpus_assets.dedup.shared import stored_numbering
+from resources.errors import LedgerError
 from resources.formats.attributes import CLUSTER_SIZE, CONTAINED, DUPLICATE, SHORT, attribute_rows
 from resources.stage.partition import Partition
 from resources.stage.task import Task
@@ -14,6 +15,8 @@ def duplicates(task: Task) -> None:
     """Marks the duplicates of a shard, as a row-aligned Dolma attribute that names the document kept instead."""
     clusters = task.input("components")
     numbering = stored_numbering(clusters)
+    if not numbering.has(task.shard.key):
+        raise LedgerError(f"components was made before {task.shard.key} was there; build components first")
     block = numbering.block(clusters.array("clusters.npy"), task.shard.key)
     first = numbering.first(task.shard.key)
     removed = {int(member) - first: (int(kept), int(size)) for member, kept, size in block if member != kept}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus_assets.importer.given import Given, text
+from resources.raw_places.addresses import check_location
 
 ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 READ_ADDRESSES = ("s3://", "hf://datasets/", "https://")
@@ -17,6 +18,19 @@ def located(path: str, folder: Path) -> str:
     if ADDRESS.match(path.lstrip("<")) or path.startswith(("~", "$", "<")) or Path(path).is_absolute():
         return path
     return os.path.relpath(Path(path).absolute(), folder.absolute())
+
+
+def unreadable(path: str) -> str:
+    """Returns what a place would have to be, if it is an address that no source can have; empty otherwise."""
+    if not ADDRESS.match(path):
+        return ""
+    if not path.startswith(READ_ADDRESSES):
+        return f"valid: a folder, {', '.join(READ_ADDRESSES)}"
+    try:
+        check_location(path)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def tokenizer_of(given: Given, key: str, folder: Path) -> dict[str, Any] | None:

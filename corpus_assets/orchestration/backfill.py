@@ -1,5 +1,7 @@
 """A backfill over whole assets, such as "Materialize all", is one build: its first run does the work of all.
 
+So is one over all that is not fresh of them, such as what is re-executed from failure.
+
 Dagster's daemon starts the runs of a backfill level by level, and waits up to 30 seconds before each. It considers a
 partition done when any run of the backfill reports it. So the first step builds everything in the backfill like `corpus
 build`, and reports every partition; then the daemon has nothing left to start.
@@ -13,8 +15,9 @@ import dagster as dg
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.building.build import build
-from corpus_assets.orchestration.building.runner import BUILD_TAG, WHY_TAG, JobStep
+from corpus_assets.orchestration.building.runner import BUILD_TAG, LOST_WHY, WHY_TAG, JobStep, Runner
 from corpus_assets.orchestration.events.event_batch import event_batch
+from corpus_assets.orchestration.events.lost_events import killed_builds, lost_records, told_until
 from corpus_assets.orchestration.events.run_events import RunEvents
 from corpus_assets.orchestration.freshness.checks import tell
 from corpus_assets.orchestration.freshness.state import freshness
@@ -55,6 +58,8 @@ def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
     if not stages:
         return False
     before = {stage.name: planner.records(stage.name) for stage in stages}
+    with usable(dagster_home(corpus.home)):
+        _tell_lost(corpus, planner, step.instance)
     report = build(corpus, stages, LogProgress(context.log), instance=step)
     with usable(dagster_home(corpus.home)):
         _report(corpus, stages, before, step)
@@ -65,6 +70,18 @@ def build_backfill(corpus: Corpus, context: dg.AssetExecutionContext) -> bool:
     if not report.ok:  # Dagster goes on with what is left, each in a step of its own asset, which then fails.
         context.log.error(in_words(report))
     return True
+
+
+def _tell_lost(corpus: Corpus, planner: Planner, instance: dg.DagsterInstance) -> None:
+    """Reports in a run of its own what was committed and not reported yet: partitions that are not fresh among it.
+
+    The daemon would take these for done if a run of the backfill reported them, and no re-execution would have them.
+    """
+    committed = {stage.name: list(planner.records(stage.name).values()) for stage in corpus.graph}
+    killed = killed_builds(instance)
+    if killed or any(lost_records(instance, told_until(instance, killed), committed)):
+        names = [stage.name for stage in corpus.graph]
+        Runner(corpus, planner, instance, LOST_WHY, stages=names, committed=committed).close(None)
 
 
 def _is_left_over(planner: Planner, stages: Sequence[Stage], instance: dg.DagsterInstance, backfill: str) -> bool:
@@ -88,8 +105,9 @@ def _builder(instance: dg.DagsterInstance, backfill: str) -> dg.DagsterRun | Non
 def _stages(planner: Planner, instance: dg.DagsterInstance, backfill: str) -> list[Stage]:
     """Returns the stages that a backfill is over, if one build can do all of it; else none.
 
-    It can if the backfill is over all partitions of several assets that read nothing else that is not fresh. If Dagster
-    knows no shards yet, its target lacks the partitions of assets by shard, and these assets are still included.
+    It can if the backfill is over all partitions that are not fresh of several assets, as one that is re-executed from
+    failure is, and if these assets read nothing else that is not fresh. If Dagster knows no shards yet, the backfill
+    lacks the partitions of assets by shard, and these assets are still included.
     """
     found = instance.get_backfill(backfill)
     data = found.asset_backfill_data if found else None
@@ -103,7 +121,8 @@ def _stages(planner: Planner, instance: dg.DagsterInstance, backfill: str) -> li
         return []
     for stage in stages:
         subset = target.partitions_subsets_by_asset_key.get(asset_key(stage.name))
-        if not _known(planner, stage, instance) <= set(subset.get_partition_keys() if subset else ()):
+        left = _known(planner, stage, instance) - set(subset.get_partition_keys() if subset else ())
+        if any(one.status is not Status.FRESH for key, one in planner.decisions(stage).items() if key in left):
             return []
     return stages
 

@@ -9,7 +9,7 @@ import numpy as np
 from corpus_assets.raw.losses import BAD_FILE, MISLABELLED, Read
 from corpus_assets.raw.rows.faults import BadRow, PassedOver
 from corpus_assets.raw.rows.identities import repeated_notes
-from corpus_assets.raw.rows.unread_keys import section_of, unread_keys
+from corpus_assets.raw.unread_keys import section_of, unread_keys
 from resources.documents.looked_for import absent_notes
 from resources.errors import BadFileError, StorageError
 from resources.shards.listing import Shard

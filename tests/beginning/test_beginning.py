@@ -212,6 +212,13 @@ def test_ids_that_are_of_no_use_are_derived(tmp_path: Path) -> None:
     }
 
 
+def test_a_key_of_ids_that_are_derived_is_not_named(tmp_path: Path) -> None:
+    for file in "ab":
+        write_jsonl(tmp_path / f"raw/{file}.jsonl", [{"uid": f"u{n}", "text": prose(n)} for n in range(10)])
+    (source,) = begun(tmp_path / "raw", tmp_path / "out/corpus.yaml").sources
+    assert (source.id_key, source.ids) == ("id", "derived")
+
+
 def test_what_was_seen_stands_beside_the_keys(tmp_path: Path) -> None:
     meta = {"license": "MIT", "url": "https://a.org/b", "date": "2024-03-05"}
     write_jsonl(tmp_path / "raw/a.jsonl", [{"text": prose(n), "meta": meta} for n in range(30)])

@@ -124,6 +124,22 @@ def write_config(folder: Path, changes: Mapping[str, Any] | None = None) -> None
     (folder / "corpus.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
 
 
+def save_tokenizer(path: Path) -> None:
+    """Writes a small `tokenizer.json`: unlike one that the corpus trains, it is no matter of when it was trained."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=300,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=["<|endoftext|>"],
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator([prose(number) for number in range(20)], trainer)
+    tokenizer.save(str(path))
+
+
 def write_small(folder: Path, changes: Mapping[str, Any] | None = None) -> Path:
     """Write the raw files and the configuration of the small corpus."""
     for path, rows in raw_rows().items():

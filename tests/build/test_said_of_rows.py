@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from corpus_assets.cli.main import app
 from corpus_assets.orchestration.building.notes import build_notes, dropped_examples
 from resources.errors import ConfigError
-from tests.build.nowhere import ROWS
+from tests.build.nowhere import ROWS, rows_of
 from tests.build.small import drive, opened, prose
 from tests.build.test_names_of_data import up_to
 
@@ -181,3 +181,20 @@ def test_options_of_pages_need_an_extractor_that_has_a_use_for_them(tmp_path: Pa
         written(tmp_path, {"a.jsonl": rows()}, sources=[{"name": "web", "location": "raw", **given}])
         with pytest.raises(ConfigError, match=why):
             opened(tmp_path)
+
+
+def test_a_key_of_ids_that_are_derived_is_told(tmp_path: Path) -> None:
+    source = {"name": "web", "location": "raw", "id_key": "uid", "ids": "derived"}
+    notes = built(written(tmp_path, {"a.jsonl": rows(uid="x")}, sources=[source]), "normalized_documents")
+    assert [note for note in notes if note.startswith("sources.web.id_key: is not read, since `ids: derived`")]
+
+
+def test_a_key_that_no_file_of_a_dataset_or_benchmark_has_a_use_for_is_told(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "a.jsonl").write_text(rows_of(text="a b c"), encoding="utf-8")
+    (benchmark, own) = ({"location": "own", "csv": {"quote": None}} for _ in range(2))
+    dataset = {"name": "sft", "mode": "lm", "input": own, "sequence_length": 64}
+    folder = written(tmp_path, {"a.jsonl": rows()}, datasets=[dataset], benchmarks=[{"name": "quiz", **benchmark}])
+    for asset, place in (("sft_examples", "datasets.sft.input"), ("quiz_items", "benchmarks.quiz")):
+        told = [note for note in built(folder, asset) if note.startswith(f"{place}.csv.quote: none of 1 files")]
+        assert len(told) == 1

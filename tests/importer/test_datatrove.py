@@ -273,6 +273,14 @@ def test_limits_by_language_of_fineweb2_are_its_preset(tmp_path: Path) -> None:
     assert "presets" not in other.values["filter"]
 
 
+def test_addresses_that_no_source_can_have_are_named_and_are_placeholders(tmp_path: Path) -> None:
+    script = "LocalPipelineExecutor([JsonlReader('s3://a_bucket/x'), JsonlReader('https://me:secret@h.org/list.txt')])"
+    draft = imported(import_datatrove, tmp_path, {"a.py": script})
+    assert [source["location"] for source in draft.values["sources"]] == ["<data_folder>"]
+    assert any("a bucket of 3 to 63 small letters" in why for why in draft.left_out.values())
+    assert "secret" not in str(draft.left_out)
+
+
 def test_limits_in_a_mapping_of_the_script_are_values(tmp_path: Path) -> None:
     block = "GopherQualityFilter(min_doc_words=L['th']['words'], max_doc_words=L['th']['no'], min_stop_words=N[5])"
     draft = one(block, tmp_path, "L = {'th': {'words': 7}}\nN = [1]")
@@ -287,6 +295,13 @@ def test_functions_that_do_more_are_named(function: str, tmp_path: Path) -> None
     script = f"def f(n):\n    {function}\nLocalPipelineExecutor([JsonlReader('raw'), *f(*a), *f(x), *f(1)])"
     draft = imported(import_datatrove, tmp_path, {"a.py": script})
     assert "step f(...)" in draft.left_out
+
+
+def test_long_functions_that_are_called_often_are_no_trouble(tmp_path: Path) -> None:
+    script = (
+        f"def f():\n    return [{'1,' * 5000}]\nx = [{'f(),' * 500}]\nLocalPipelineExecutor([JsonlReader('r'), *f()])"
+    )
+    assert "step f(...)" in imported(import_datatrove, tmp_path, {"a.py": script}).left_out
 
 
 def test_functions_that_call_each_other_many_times_are_no_trouble(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.assembly import assemble
 from corpus_assets.orchestration.backfill import BUILT_TAG, build_backfill
 from corpus_assets.orchestration.building.build import build
+from corpus_assets.orchestration.building.runner import LOST_WHY
 from corpus_assets.orchestration.events.run_events import ERROR
 from corpus_assets.orchestration.shown.totals import BACKFILL_TAG
 from resources.stage.declaration import Partitioning
@@ -121,7 +122,7 @@ def test_a_fresh_corpus_is_only_reported(built: Runs) -> None:
     assert told(built, first) == partitions(built, everything(built))
     assert {asset: built.versions(asset) for asset in before} == before
     whys = {str(event.metadata["why"].value) for event in built.latest("minhashes").values()}
-    assert whys == {"fresh, not computed again"}
+    assert whys == {LOST_WHY}  # It was built without Dagster.
 
 
 def test_what_turns_out_fresh_since_its_input_came_out_equal_is_reported_too(built: Runs) -> None:

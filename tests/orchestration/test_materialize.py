@@ -4,7 +4,7 @@ import dagster as dg
 import pytest
 
 from resources.ledger.ledger import record_path
-from tests.build.small import prose
+from tests.build.small import prose, write_raw
 from tests.orchestration.runs import Runs, failure_message
 
 SHARD = "books--one"
@@ -37,6 +37,14 @@ def test_a_missing_input_is_named_with_the_command_that_builds_it(empty: Runs) -
     assert "components: guarded_clusters/range-000 does not exist yet" in message
     assert "corpus build --select +components" in message
     assert empty.events("components") == []
+
+
+def test_a_shard_that_an_input_of_the_whole_corpus_does_not_know_yet_is_said(built: Runs) -> None:
+    write_raw(built.folder, "books/new.jsonl", [{"id": "new", "text": prose("new")}])
+    built.materialize("inventory")
+    assert built.materialize("raw_source", "normalized_documents", "short_documents", partition="books--new").success
+    message = failure_message(built.materialize("duplicates", partition="books--new"))
+    assert "components was made before books--new was there; build components first" in message
 
 
 def test_a_failed_partition_is_not_marked_and_the_others_are(empty: Runs) -> None:

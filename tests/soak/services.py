@@ -20,7 +20,7 @@ from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.home.folder import FOLDER
 from corpus_assets.orchestration.home.postgres import VARIABLE
 from resources.planning.planner import Status
-from tests.build.small import digests, drive, opened, prose, write_small
+from tests.build.small import digests, drive, opened, save_tokenizer, write_small
 from tests.house import TOP
 
 END_SECONDS, RUN_ENDS_SECONDS = 60.0, 60.0
@@ -45,20 +45,9 @@ _RUNS = """{ runsOrError(limit: 10000) { ... on Runs { results { runId status cr
 
 def corpus(folder: Path) -> Path:
     """Writes a small corpus whose tokenizer is a file: one that is trained stays as it is when the texts change."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
     folder.mkdir()
     write_small(folder, CHANGES)
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(
-        vocab_size=300,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        special_tokens=["<|endoftext|>"],
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator([prose(number) for number in range(20)], trainer)
-    tokenizer.save(str(folder / "tokenizer.json"))
+    save_tokenizer(folder / "tokenizer.json")
     shutil.copyfile(TOP / "dagster.yaml", folder / "dagster.yaml")
     return folder
 

@@ -10,7 +10,7 @@ from corpus_assets.dedup.containment.holders import Slots
 from corpus_assets.dedup.containment.samples import ASKED
 from corpus_assets.dedup.documents.numbering import Edges
 
-MOST = 16
+MOST = 64
 """Documents that one document is compared with."""
 
 _SELDOM = 1e-4

@@ -18,14 +18,18 @@ from resources.spill import Buckets, Spill
 SEEN = 8
 """Larger documents that a document sees if many have one of its shingles."""
 
-ALL = 16
+ALL = 64
 """Larger documents up to which it sees all that have one of its shingles."""
+
+FEW = 16
+"""Larger documents up to which it looks for those with `RARE` of its shingles, not `ASKED`."""
 
 _LARGEST = SEEN // 2
 _COMMON = 1 << 12
 """Documents with one shingle from which on each sees the largest ones alone."""
 
 _AT_ONCE = 1 << 18
+_ROWS = 1 << 13
 _PER_BUCKET = 1 << 16
 _MOST_BUCKETS = 1 << 14
 _NOT_ALL = 0x80
@@ -83,7 +87,7 @@ class Holders:
         """Yields blocks of what documents see (`seen_rows`)."""
         for number in range(len(self._buckets)):
             if self._buckets.size(number) <= _AT_ONCE:
-                yield _seen(np.concatenate([np.empty(0, self._buckets.dtype), *self._buckets.rows(number)]))
+                yield from _seen(np.concatenate([np.empty(0, self._buckets.dtype), *self._buckets.rows(number)]))
             else:
                 yield from self._of_common(number)
 
@@ -100,12 +104,12 @@ class Holders:
         for block in self._buckets.rows(number):
             of_common = _within(common, block["hash"])
             others.append(block[~of_common])
-            yield _seen_of(largest, block[of_common])
-        yield _seen(np.concatenate(others))
+            yield from _seen_of(largest, block[of_common])
+        yield from _seen(np.concatenate(others))
 
 
-def _seen(rows: NDArray[np.void]) -> NDArray[np.void]:
-    """Returns what the documents of all rows of some hashes see."""
+def _seen(rows: NDArray[np.void]) -> Iterator[NDArray[np.void]]:
+    """Yields blocks of what the documents of all rows of some hashes see."""
     rows = rows[_by_size(rows)]
     leads = np.ones(len(rows), dtype=np.bool_)
     leads[1:] = rows["hash"][1:] != rows["hash"][:-1]
@@ -113,22 +117,23 @@ def _seen(rows: NDArray[np.void]) -> NDArray[np.void]:
     lead = np.repeat(firsts, np.diff(firsts, append=len(rows)))
     size = np.repeat(np.diff(firsts, append=len(rows)), np.diff(firsts, append=len(rows)))
     larger = np.arange(len(rows)) - lead
-    asking = np.flatnonzero((larger > 0) & (rows["slot"] < np.where(larger > ALL, ASKED, RARE)))
+    asking = np.flatnonzero((larger > 0) & (rows["slot"] < np.where(larger > FEW, ASKED, RARE)))
     lead, larger, common = lead[asking], larger[asking], size[asking] > _COMMON
-    found = []
-    for place in range(ALL):
+    for place in range(min(ALL, int(larger.max(initial=0)))):
         near = (larger > ALL) & ~common & (place >= _LARGEST)
         target = lead + np.where(near, larger - SEEN + place, place)
         some = place < np.where(larger > ALL, SEEN, larger)
-        found.append(_pairs(rows[asking[some]], rows["document"][target[some]], larger[some] > ALL))
-    return np.concatenate(found)
+        yield _pairs(rows[asking[some]], rows["document"][target[some]], larger[some] > ALL)
 
 
-def _seen_of(largest: NDArray[np.void], rows: NDArray[np.void]) -> NDArray[np.void]:
-    """Returns what documents see that see the largest ones alone. largest: `ALL` + 1 rows of each hash, sorted."""
+def _seen_of(largest: NDArray[np.void], rows: NDArray[np.void]) -> Iterator[NDArray[np.void]]:
+    """Yields what documents see that see the largest ones alone. largest: `ALL` + 1 rows of each hash, sorted."""
     rows = rows[rows["slot"] < RARE]
-    if not len(rows):
-        return np.empty(0, seen_rows(rows.dtype["document"]))
+    for start in range(0, len(rows), _ROWS):
+        yield _seen_of_some(largest, rows[start : start + _ROWS])
+
+
+def _seen_of_some(largest: NDArray[np.void], rows: NDArray[np.void]) -> NDArray[np.void]:
     starts = np.searchsorted(largest["hash"], rows["hash"])
     stops = np.searchsorted(largest["hash"], rows["hash"], side="right")
     # Row after row, so that the order does not depend on how rows are cut into blocks.
@@ -137,9 +142,10 @@ def _seen_of(largest: NDArray[np.void], rows: NDArray[np.void]) -> NDArray[np.vo
     size, document = rows["size"][:, None], rows["document"][:, None]
     is_larger = (other["size"] > size) | ((other["size"] == size) & (other["document"] < document))
     is_larger &= places < stops[:, None]
-    many = is_larger.sum(axis=1) > ALL
+    larger = is_larger.sum(axis=1)
+    many = larger > ALL
     is_larger[:, SEEN:] &= ~many[:, None]
-    is_larger &= (rows["slot"] < np.where(many, ASKED, RARE))[:, None]
+    is_larger &= (rows["slot"] < np.where(larger > FEW, ASKED, RARE))[:, None]
     asking, target = np.nonzero(is_larger)
     return _pairs(rows[asking], other["document"][asking, target], many[asking])
 

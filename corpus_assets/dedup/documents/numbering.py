@@ -71,6 +71,10 @@ class Numbering:
         sizes = np.diff(self.starts).tolist()
         return [{"shard": shard, "rows": size} for shard, size in zip(self.shards, sizes, strict=True)]
 
+    def has(self, shard: str) -> bool:
+        """Returns whether the rows of a shard have numbers."""
+        return shard in self._positions
+
     def first(self, shard: str) -> int:
         """Returns the number of a shard's first row; `KeyError` for a shard without numbers."""
         return self.starts[self._positions[shard]]

@@ -8,7 +8,8 @@ from corpus_assets.importer.datatrove.names import TOKENIZERS
 from corpus_assets.importer.datatrove.values import Block
 from corpus_assets.importer.draft import usable_name
 from corpus_assets.importer.given import Given, Unknown, number, switch, text, whole
-from corpus_assets.importer.places import ADDRESS, READ_ADDRESSES, located, tokenizer_of
+from corpus_assets.importer.places import located, tokenizer_of, unreadable
+from resources.outside.hidden import shown_address
 
 _SUFFIXES = {"gzip": ".gz", "zstd": ".zst"}
 FROM_BEFORE = "it reads what an earlier step wrote, so the steps join"
@@ -63,9 +64,9 @@ def _is_written(trove: Trove, folder: str) -> bool:
 def _place(trove: Trove, given: Given, key: str) -> str:
     if (path := given.path(key, "sources[].location")) is None:
         return _placeholder(trove, given, key)
-    if ADDRESS.match(path) and not path.startswith(READ_ADDRESSES):
+    if why := unreadable(path):
         trove.draft.taken.pop(f"{given.where}{key}", None)
-        given.leave(key, f"{path!r} cannot be read where it is; valid: a folder, {', '.join(READ_ADDRESSES)}")
+        given.leave(key, f"{shown_address(path)} cannot be read where it is; {why}")
         return _placeholder(trove, given, key)
     return located(path, trove.folder)
 

@@ -8,15 +8,15 @@ from typing import Any
 from corpus_assets.importer.given import Unknown
 
 Value = Callable[[ast.expr, Mapping[str, Any]], Any]
-_MOST_CALLS, _MOST_WITHIN = 1000, 20
+_MOST_NODES, _MOST_WITHIN = 500_000, 20
 _PLAIN = bool | int | float | str | None
 
 
 @dataclass
 class Budget:
-    """How many calls of functions a script may still have followed, and how many of them within each other."""
+    """How many names and values of functions may still be computed, and how many calls may lie within each other."""
 
-    calls: int = _MOST_CALLS
+    nodes: int = _MOST_NODES
     depth: int = _MOST_WITHIN
 
 
@@ -26,7 +26,12 @@ class Function:
 
     node: ast.FunctionDef
     budget: Budget
-    followed: bool = field(default=False)
+    followed: bool = False
+    nodes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Counts its names and values."""
+        self.nodes = sum(1 for _ in ast.walk(self.node))
 
     def result(self, call: ast.Call, known: Mapping[str, Any], value: Value) -> Any:
         """Returns what a call gives; an unknown if the function does more than put steps together.
@@ -34,9 +39,9 @@ class Function:
         known: values of names at the call. value: computes an expression.
         """
         said = Unknown(f"{self.node.name}(...)")
-        if not (self.budget.calls and self.budget.depth) or (given := self._bound(call, known, value)) is None:
+        self.budget.nodes -= self.nodes
+        if min(self.budget.nodes, self.budget.depth) <= 0 or (given := self._bound(call, known, value)) is None:
             return said
-        self.budget.calls -= 1
         self.budget.depth -= 1
         returned, found = _follow(self.node.body, {**known, **given}, value)
         self.budget.depth += 1

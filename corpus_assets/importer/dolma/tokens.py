@@ -9,8 +9,9 @@ import msgspec
 from corpus_assets.importer.documents import divided
 from corpus_assets.importer.draft import Draft, GivenTokens, usable_name
 from corpus_assets.importer.given import Given, switch, text, whole
-from corpus_assets.importer.places import ADDRESS, READ_ADDRESSES, located, tokenizer_of
+from corpus_assets.importer.places import located, tokenizer_of, unreadable
 from resources.config_files import read_outside
+from resources.outside.hidden import shown_address
 
 REASONS = {
     "destination": "datasets lie in the store, under storage.root",
@@ -145,10 +146,8 @@ def _inputs(draft: Draft, documents: list[str], folder: Path, written: list[str]
     for place, pattern in enumerate(documents):
         if any(f"{pattern}/".startswith(f"{path}/") for path in written):
             of_mix = True
-        elif ADDRESS.match(pattern) and not pattern.startswith(READ_ADDRESSES):
-            draft.leave(
-                f"documents.{place}", f"{pattern!r} cannot be read where it is; valid: {', '.join(READ_ADDRESSES)}"
-            )
+        elif why := unreadable(pattern):
+            draft.leave(f"documents.{place}", f"{shown_address(pattern)} cannot be read where it is; {why}")
         else:
             location, glob = divided(pattern)
             found.setdefault(located(location, folder), []).append(glob)

@@ -40,7 +40,11 @@ class _Found(NamedTuple):
 
 
 class BuildChecks:
-    """Runs asset checks over the state that a planner knows. store: stores their events in the build's run."""
+    """Runs asset checks over the state that a planner knows.
+
+    store: stores their events in the build's run. within: the run of Dagster's in whose step the build runs. What is
+        checked in that run is not reported here too, since Dagster stores one result of a check for a run.
+    """
 
     def __init__(
         self,
@@ -49,6 +53,8 @@ class BuildChecks:
         instance: dg.DagsterInstance,
         events: RunEvents,
         store: Callable[[Sequence[Entry]], None],
+        *,
+        within: dg.DagsterRun | None = None,
     ) -> None:
         def checks(engine: Engine | None) -> list[dg.AssetChecksDefinition]:
             return corpus_checks(AsPlanned(corpus.graph, corpus.settings, corpus.storage, planner, engine))
@@ -59,6 +65,7 @@ class BuildChecks:
         self._instance = instance
         self._events = events
         self._store = store
+        self._within = within
         self._early: dict[dg.AssetCheckKey, list[str]] = {}
 
     def run(self, assets: Iterable[str]) -> list[str]:
@@ -95,6 +102,7 @@ class BuildChecks:
 
     def _tell(self, found: Sequence[_Found]) -> None:
         """Reports results of checks, all at once."""
+        found = [one for one in found if not _is_checked_in(self._within, one.key)]
         if not found:
             return
         with usable(self._home):
@@ -106,6 +114,15 @@ class BuildChecks:
                 entries += [self._events.entry(self._events.check_planned(one.key), one.began)]
                 entries += [self._events.entry(checked, one.ended)]
             self._store(entries)
+
+
+def _is_checked_in(run: dg.DagsterRun | None, key: dg.AssetCheckKey) -> bool:
+    """Returns whether Dagster does a check in a run: one over assets does all of theirs, if it does not name some."""
+    if run is None:
+        return False
+    if run.asset_check_selection is not None:
+        return key in run.asset_check_selection
+    return key.asset_key in (run.asset_selection or ())
 
 
 def _of(

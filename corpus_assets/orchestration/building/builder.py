@@ -132,7 +132,8 @@ class Builder(Follower):
     def begins(self, decision: Decision) -> None:
         stage = self._planner.graph[decision.asset]
         if not self._started:
-            self._dagster.every(LOOK_SECONDS, lambda runner: runner.in_work(list(self._in_work.items())))
+            # A copy, since this thread changes the dictionary: a list of items may be interrupted between two of them.
+            self._dagster.every(LOOK_SECONDS, lambda runner: runner.in_work(list(self._in_work.copy().items())))
         self._in_work[decision.asset, decision.partition] = time.monotonic()
         if stage.name not in self._started:
             self._started.add(stage.name)

@@ -121,7 +121,8 @@ class Runner:
             self._provenance = Provenance(self._instance)
             if self._within is None:
                 self._report(self._events.run_starts("A build started: `corpus build`, or a job that does the same."))
-        self._checks = BuildChecks(corpus, planner, self._instance, self._events, self._store_checks)
+        run = self._within.run if self._within else None
+        self._checks = BuildChecks(corpus, planner, self._instance, self._events, self._store_checks, within=run)
         self._pending: dict[str, _Pending] = defaultdict(_Pending)
         self._waiting = 0
         self._stored = time.monotonic()

@@ -64,7 +64,7 @@ def test_what_is_not_compared_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     left_out = counted(folder, "contained_pairs", "not_compared")
     assert left_out > 0
     notes = [note for note in build_notes(opened(folder).planner()) if note.startswith("containment")]
-    assert notes == [f"containment: {left_out:,} pairs were not compared, since a document is compared with 16 at most"]
+    assert notes == [f"containment: {left_out:,} pairs were not compared, since a document is compared with 64 at most"]
     assert len(kept_for(folder)) == count - 1
 
 

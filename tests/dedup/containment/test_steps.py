@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.dedup.containment import holders as holders_module
 from corpus_assets.dedup.containment.candidates import MOST, lacking, possible_holders
-from corpus_assets.dedup.containment.holders import ALL, SEEN, Holders, Slots, holder_rows, seen_rows
+from corpus_assets.dedup.containment.holders import ALL, FEW, SEEN, Holders, Slots, holder_rows, seen_rows
 from corpus_assets.dedup.containment.samples import ASKED, EVERY, RARE, range_of, rows_of_batch, sample_rows, sampled
 from corpus_assets.dedup.signatures.scheme import SignatureScheme, Unit
 from corpus_assets.dedup.similarity.containment import common_shingles
@@ -75,10 +75,10 @@ def test_each_document_sees_the_larger_ones_that_have_its_shingles() -> None:
 
 
 def test_a_document_looks_for_more_shingles_if_few_have_them() -> None:
-    few = [(1 << 40, number, 1000 - number, RARE - 1) for number in range(ALL + 1)]
-    assert len(seen(rows_of(few))) == ALL * (ALL + 1) // 2
-    many = [(1 << 40, number, 1000 - number, RARE - 1) for number in range(ALL + 20)]
-    assert set(seen(rows_of(many))["pair"][:, 0].tolist()) == set(range(1, ALL + 1))
+    few = [(1 << 40, number, 1000 - number, RARE - 1) for number in range(FEW + 1)]
+    assert len(seen(rows_of(few))) == FEW * (FEW + 1) // 2
+    many = [(1 << 40, number, 1000 - number, RARE - 1) for number in range(FEW + 20)]
+    assert set(seen(rows_of(many))["pair"][:, 0].tolist()) == set(range(1, FEW + 1))
     assert len(seen(rows_of([(1 << 40, number, 9, RARE) for number in range(5)]))) == 0
 
 

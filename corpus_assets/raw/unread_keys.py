@@ -36,6 +36,8 @@ def unread_keys(partitions: Sequence[Partition], values: Mapping[str, Any], wher
         resolve_format(partition.shard.path, values["format"]).rows for partition in partitions if partition.shard
     )
     there = [f"{rows} {count:,}" for rows, count in formats.most_common()]
+    if values["ids"] == "derived" and values["id_key"] != _DEFAULTS["id_key"][0]:
+        yield f"{where}.id_key: is not read, since `ids: derived` makes ids of file and row"
     for key, use in _given(values):
         if formats.keys().isdisjoint(use.rows):
             yield missing(f"{where}.{key}", formats.total(), f"files {of}", there, verb=use.verb)
@@ -46,6 +48,8 @@ def _given(values: Mapping[str, Any]) -> Iterator[tuple[str, _Use]]:
     for key in given_options(values["csv"], values.get("extractor"), values.get("html")):
         yield key, _BY_SECTION[key.partition(".")[0]]
     for key, (usual, use) in _DEFAULTS.items():
+        if key == "id_key" and values["ids"] == "derived":
+            continue
         if values.get(key, usual) != usual:
             yield key, use
 
