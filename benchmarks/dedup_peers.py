@@ -111,9 +111,11 @@ SECTION = """the same documents in `jsonl.gz`, one process per tool, from readin
 *Slope*: MB of text per CPU-second of what two thirds of the text take beyond the first third, without the cost of
 starting; all other costs are of the whole process over the whole text. *Found*: of {pairs:,} pairs of documents that
 are known copies and whose Jaccard similarity of character 13-grams is at least 0.8, those that end in one cluster; of
-real code, of the pairs that any tool joined and that are so similar. *Lone removed*: documents removed though nothing
-was copied from or to them, of {lone:,}; documents made of common sentences can resemble each other by chance.
-*Look-alikes removed*: of {look_alikes:,} documents that share text with another one and are well below the threshold.
+real code, of the pairs that any tool joined and that are so similar. *Gone*: of these pairs, those of which one document
+at least is removed. Both of the others stay, so this is what a corpus is left with: a pair whose documents resemble two
+different kept ones is not found, but gone. *Lone removed*: documents removed though nothing was copied from or to them,
+of {lone:,}; documents made of common sentences can resemble each other by chance. *Look-alikes removed*: of
+{look_alikes:,} documents that share text with another one and are well below the threshold.
 
 {documents:,} documents ({text_mb:,} MB of text, {corpus} corpus):
 
@@ -134,8 +136,8 @@ CHECKS = {
 }
 
 HEADER = (
-    "| tool | slope, MB per CPU-second | MB per CPU-second | CPU s | wall s | peak memory, MB | found | lone removed | "
-    "look-alikes removed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    "| tool | slope, MB per CPU-second | MB per CPU-second | CPU s | wall s | peak memory, MB | found | gone | lone removed "
+    "| look-alikes removed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
 )
 
 
@@ -259,12 +261,12 @@ def table(measured: Mapping[str, Any]) -> str:
 def _row(name: str, row: Mapping[str, Any], measured: Mapping[str, Any]) -> str:
     if "absent" in row:
         reason = " ".join(row["absent"].split()).replace("|", "\\|")
-        return f"| {name} | absent: {reason} |" + " |" * 7
-    found = f"{row['found'] / max(1, measured['pairs']):.1%}"
+        return f"| {name} | absent: {reason} |" + " |" * 8
+    found, gone = (f"{row[name] / max(1, measured['pairs']):.1%}" for name in ("found", "gone"))
     rate = f"{row['slope_mb_per_cpu_s']:,.2f}" if "slope_mb_per_cpu_s" in row else ""
     costs = f"{rate} | {row['mb_per_cpu_s']:,.2f} | {row['cpu_seconds']:,.1f} | {row['wall_seconds']:,.1f}"
     removed = f"{row['lone_removed']:,} | {row['look_alikes_removed']:,}"
-    return f"| {name} | {costs} | {row['peak_rss_mb']:,.0f} | {found} | {removed} |"
+    return f"| {name} | {costs} | {row['peak_rss_mb']:,.0f} | {found} | {gone} | {removed} |"
 
 
 def section(measured: Mapping[str, Any]) -> str:

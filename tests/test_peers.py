@@ -48,23 +48,24 @@ def write_rows(file: Path, rows: list[dict[str, str]]) -> None:
 
 
 def test_clusters_are_scored_by_both_ends() -> None:
-    assert score(TRUTH, [["a", "b"], ["c", "e", "f"]]) == Score(1, 3, 1, 1)
+    assert score(TRUTH, [["a", "b"], ["c", "e", "f"]]) == Score(1, 1, 3, 1, 1)
 
 
 def test_pair_in_two_clusters_is_not_found() -> None:
-    assert score(TRUTH, [["a", "c"], ["b", "d"]]).found == 0
+    found = score(TRUTH, [["a", "c"], ["b", "d"]])
+    assert (found.found, found.gone) == (0, 1)
 
 
 def test_a_member_may_be_a_number() -> None:
-    assert score(TRUTH, [[0, 1], [3, 2]]) == score(TRUTH, [["a", "b"], ["d", "c"]]) == Score(2, 2, 0, 0)
+    assert score(TRUTH, [[0, 1], [3, 2]]) == score(TRUTH, [["a", "b"], ["d", "c"]]) == Score(2, 2, 2, 0, 0)
 
 
 def test_removed_documents_are_scored_by_either_end() -> None:
-    assert score(TRUTH, ["b", "c", "f"]) == score(TRUTH, [1, 2, 5]) == Score(2, 3, 0, 1)
+    assert score(TRUTH, ["b", "c", "f"]) == score(TRUTH, [1, 2, 5]) == Score(2, 2, 3, 0, 1)
 
 
 def test_nothing_found() -> None:
-    assert score(TRUTH, []) == Score(0, 0, 0, 0)
+    assert score(TRUTH, []) == Score(0, 0, 0, 0, 0)
 
 
 @given(st.lists(st.sampled_from(IDS), unique=True))
@@ -255,6 +256,7 @@ def test_figures_of_a_peer() -> None:
         "wall_seconds": 1.0,
         "peak_rss_mb": 100.0,
         "found": 1,
+        "gone": 1,
         "removed": 1,
         "lone_removed": 0,
         "look_alikes_removed": 0,
@@ -263,9 +265,9 @@ def test_figures_of_a_peer() -> None:
 
 def test_table_has_a_row_per_peer() -> None:
     rows = table(FIGURES).splitlines()
-    assert rows[2] == "| corpus-assets | 4.00 | 2.00 | 0.5 | 1.0 | 100 | 50.0% | 0 | 0 |"
+    assert rows[2] == "| corpus-assets | 4.00 | 2.00 | 0.5 | 1.0 | 100 | 50.0% | 50.0% | 0 | 0 |"
     assert rows[3].startswith("| rensa | absent: ERROR: no \\| such thing |")
-    assert {row.replace("\\|", "").count("|") for row in rows} == {10}
+    assert {row.replace("\\|", "").count("|") for row in rows} == {11}
 
 
 def test_section_says_version_and_settings_of_each_peer() -> None:

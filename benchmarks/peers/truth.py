@@ -30,9 +30,13 @@ class Truth:
 
 @dataclass(frozen=True)
 class Score:
-    """`found` of the true pairs; documents `removed` in all, of the lone ones, and of the look-alikes."""
+    """`found` of the true pairs, and `gone`, of which one document at least is removed.
+
+    Documents `removed` in all, of the lone ones, and of the look-alikes.
+    """
 
     found: int
+    gone: int
     removed: int
     lone_removed: int
     look_alikes_removed: int
@@ -96,6 +100,7 @@ def score(truth: Truth, result: Result) -> Score:
     either = sum(one in removed or other in removed for one, other in truth.pairs)
     return Score(
         found=together if cluster else either,
+        gone=either,
         removed=len(removed),
         lone_removed=len(removed & truth.lone),
         look_alikes_removed=len(removed & truth.look_alikes),
