@@ -112,11 +112,11 @@ SECTION = """the same documents in `jsonl.gz`, one process per tool, from readin
 starting; all other costs are of the whole process over the whole text. *Found*: of {pairs:,} pairs of documents that
 are known copies and whose Jaccard similarity of character 13-grams is at least 0.8, those that end in one cluster; of
 real code, of the pairs that any tool joined and that are so similar, without those of documents that a build with the
-defaults drops as short. *Gone*: of these pairs, those of which one document
-at least is removed. Both of the others stay, so this is what a corpus is left with: a pair whose documents resemble two
-different kept ones is not found, but gone. *Lone removed*: documents removed though nothing was copied from or to them,
-of {lone:,}; documents made of common sentences can resemble each other by chance. *Look-alikes removed*: of
-{look_alikes:,} documents that share text with another one and are well below the threshold.
+defaults drops as short. *Gone*: of these pairs, those of which one document at least is removed; of all others both
+stay. A pair whose documents resemble two different kept ones is not found, but gone. *Lone removed*: documents removed
+though nothing was copied from or to them, of {lone:,}; documents made of common sentences can resemble each other by
+chance. *Look-alikes removed*: of {look_alikes:,} documents that share text with another one and are well below the
+threshold.
 
 {documents:,} documents ({text_mb:,} MB of text, {corpus} corpus):
 
@@ -137,8 +137,8 @@ CHECKS = {
 }
 
 HEADER = (
-    "| tool | slope, MB per CPU-second | MB per CPU-second | CPU s | wall s | peak memory, MB | found | gone | lone removed "
-    "| look-alikes removed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    "| tool | slope, MB per CPU-second | MB per CPU-second | CPU s | wall s | peak memory, MB | found | gone "
+    "| lone removed | look-alikes removed |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
 )
 
 

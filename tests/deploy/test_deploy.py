@@ -94,6 +94,20 @@ def test_ports_are_this_machines_alone_and_credentials_come_from_a_file() -> Non
     assert "/deploy/.env" in ignored
 
 
+def test_images_from_outside_name_their_registry() -> None:
+    """An engine without a registry for short names, as Podman is installed, finds no other."""
+    [base] = re.findall(r"^FROM (\S+)$", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    pulled = [one["image"] for one in compose()["services"].values() if "build" not in one]
+    assert len(pulled) == 2
+    assert all(image.startswith("docker.io/") and image.count("/") == 2 for image in (base, *pulled))
+
+
+def test_workers_share_nothing_that_they_write() -> None:
+    worker = compose()["services"]["ray-worker"]
+    assert worker["deploy"]["replicas"] > 1
+    assert worker["volumes"] and all(volume.endswith(":ro") for volume in worker["volumes"])
+
+
 def test_every_manifest_fits_its_schema_and_a_wrong_key_does_not() -> None:
     for one in manifests():
         require_kubernetes(one)

@@ -161,6 +161,19 @@ def test_takedown(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_repeats(tmp_path: Path) -> None:
+    done = follow("repeats", tmp_path)
+    texts = done.documents("filtered_documents")
+    assert len(texts) == 12
+    assert not any("friends of the village mill" in text for text in texts.values())
+    assert "Agnes" in texts["page-11"]
+    assert done.dropped("mixed_pass1") == {"duplicate": 3}
+    assert texts.keys() - done.documents("decontaminated_train").keys() == {"page-3", "page-4", "page-10"}
+    assert "which is kept" in done.said["corpus why site/pages.jsonl 2"]
+    assert (done.folder / "audit" / "sheet.html").stat().st_size
+
+
+@pytest.mark.slow
 def test_slimpajama(tmp_path: Path) -> None:
     done = follow("slimpajama", tmp_path)
     assert done.dropped("mixed_pass1") == {"duplicate": 2, "short": 2}
