@@ -48,7 +48,7 @@ def write(file: Path, rows: Sequence[Row | str]) -> None:
         pq.write_table(pa.Table.from_pylist([row for row in rows if isinstance(row, dict)]), file)
         return
     lines = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows).encode()
-    packed = gzip.compress(lines) if file.suffix == ".gz" else lines
+    packed = gzip.compress(lines, mtime=0) if file.suffix == ".gz" else lines  # Equal rows, equal bytes, at any time.
     file.write_bytes(zstandard.compress(lines) if file.suffix == ".zst" else packed)
 
 
