@@ -58,21 +58,23 @@ OTHERS, QUICK_OTHERS = (ZSTD.name, LZ4.name), (LZ4.name,)
 """Compressions with which stages are computed once more."""
 
 SHORT_S, TURNS = 3.0, 3
-"""A stage of fewer CPU seconds is run so often: where it finds its memory and its files decides what they are."""
+"""A stage of fewer CPU seconds is run so often, except with `--quick`: where it finds its memory and its files decides
+what they are.
+"""
 
 LEAST_MS_PER_MB = 0.001
 """Slopes below this are noise: the records round to a thousandth of a second."""
 
 
-def run_stages(configs: Sequence[Path], name: str, *, force: bool = False) -> list[dict[str, Any]]:
+def run_stages(configs: Sequence[Path], name: str, turns: int = TURNS, *, force: bool = False) -> list[dict[str, Any]]:
     """What one stage cost over each corpus; over the first one when nothing is loaded yet. force: see `run_stage`."""
     first, *others = configs
-    return [run_stage(first, name, force=force), *(_least(config, name, force=force) for config in others)]
+    return [run_stage(first, name, force=force), *(_least(config, name, turns, force=force) for config in others)]
 
 
-def _least(config: Path, name: str, *, force: bool) -> dict[str, Any]:
+def _least(config: Path, name: str, turns: int, *, force: bool) -> dict[str, Any]:
     costs = [run_stage(config, name, force=force)]
-    while len(costs) < TURNS and costs[-1]["cpu_seconds"] < SHORT_S:
+    while len(costs) < turns and costs[-1]["cpu_seconds"] < SHORT_S:
         costs.append(run_stage(config, name, force=True))
     return min(costs, key=lambda cost: cost["cpu_seconds"])
 
@@ -109,21 +111,23 @@ def _loading(stage: str) -> float:
     return time.process_time() - started
 
 
-def measure(sizes: tuple[int, int], others: Sequence[str] = OTHERS) -> dict[str, Any]:
+def measure(sizes: tuple[int, int], others: Sequence[str] = OTHERS, turns: int = TURNS) -> dict[str, Any]:
     """Build two small corpora and a large one stage by stage, each stage in a new process.
 
-    sizes: MB of text. others: compressions with which the stages of rows are computed once more.
+    sizes: MB of text. others: compressions with which the stages of rows are computed once more. turns: how often a
+        short stage runs.
     """
+    more = ["--turns", str(turns)]
     with tempfile.TemporaryDirectory() as folder:
         made = [write_corpus(Path(folder) / name, size) for name, size in zip("abc", (sizes[0], *sizes), strict=True)]
         configs = [config for config, _ in made]
-        costs = {stage.name: _in_new_process(configs, stage.name) for stage in Corpus.open(configs[0]).graph}
+        costs = {stage.name: _in_new_process(configs, stage.name, *more) for stage in Corpus.open(configs[0]).graph}
         text_bytes = costs["normalized_documents"][-1]["text_bytes"]
         figures = figures_of(costs) | {f"disk_{GZIP.name}": round(_stored(configs[-1]) / text_bytes, 3)}
         for compression in others:
             for config in configs:
                 _compress(config, compression)
-            again = {name: _in_new_process(configs, name, "--force") for name in stages_of_rows(configs[0])}
+            again = {name: _in_new_process(configs, name, *more, "--force") for name in stages_of_rows(configs[0])}
             found = figures_of({**costs, **again})
             for name in ("pipeline", "mix_and_splits"):
                 figures |= {key.replace(name, f"{name}_{compression}"): found[key] for key in found if name in key}
@@ -241,13 +245,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--stage", help=argparse.SUPPRESS)
     parser.add_argument("--force", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--turns", type=int, default=TURNS, help=argparse.SUPPRESS)
     parser.add_argument("--config", type=Path, nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.stage:
         calm_collector()  # As workers do.
-        print(json.dumps(run_stages(given.config, given.stage, force=given.force)))
+        print(json.dumps(run_stages(given.config, given.stage, given.turns, force=given.force)))
         return
-    figures = measure(QUICK_MEGABYTES, QUICK_OTHERS) if given.quick else measure(MEGABYTES)
+    figures = measure(QUICK_MEGABYTES, QUICK_OTHERS, turns=1) if given.quick else measure(MEGABYTES)
     if given.json:
         print(json.dumps(figures))
         return
