@@ -35,6 +35,9 @@ ALL_EXTRAS = $(shell $(BIN)/python -c 'import tomllib; \
 # What `make test` skipped, for want of an extra or of something else; a nodeid per line. Without it all tests run with extras.
 SKIPPED := .tests-skipped
 
+# Hundreds of tests start processes: without bytecode each of them would compile a thousand modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz soak ui clean
 .DEFAULT_GOAL := help
 
