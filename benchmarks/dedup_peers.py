@@ -126,6 +126,9 @@ threshold.
 
 {ratios}
 
+What stands in the way of the goals of the slope: more than half of ours is `normalized_documents`, which reads, cleans
+and stores all texts, because every stage is stored. A loop over a library has nothing like it.
+
 {notes}"""
 
 UNITS = {"char": "characters", "word": "words"}
