@@ -89,7 +89,7 @@ of its words is dropped. What stands around them there is configured beside it:
 
 - **Addresses**: hosts by the tagger `host_list` with a list of your own, since DCLM's list of domains is not published
   with its code. Its lists of words in addresses are; they are used by no tagger here, and an expression of
-  [the filter](filter.md#expressions) can have such words: `exclude: ['$[?search(@.url, "casino|porn")]']`.
+  [the filter](filter.md#expressions) can have such words: `exclude: ['$.metadata[?search(@.url, "casino|porn")]']`.
 - **Language**: English with 0.65 or more, by [`filter.languages`](languages.md).
 - **fastText**: [a learned filter](learned-filters.md), as in [examples/dclm](../examples/dclm/README.md); or their
   model by `fasttext_doc`, whose type `hq` is kept from 0.018112 on.
