@@ -170,8 +170,6 @@ def _differences() -> str:
         f"| {one['original_mb_per_cpu_s']} |"
         for name, one in figures["presets"].items()
     ]
-    if "dclm" not in figures["presets"]:
-        rows.append("| `dclm` | | | not measured yet; no page of its test differs, in decision and text | |")
     by_language = json.loads(OF_LANGUAGES.read_bytes())
     language_rows = [
         f"| {label}{'*' if one['other_library'] else ''} | {one['splitter']} | {one['texts']} | {one['kept']} "
