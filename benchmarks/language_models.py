@@ -4,11 +4,14 @@ A model of words is trained on all texts of a corpus, by the stages themselves, 
 text per CPU-second of `ngrams` (the n-grams of all shards), of `model` (the estimate and its file), of both as
 `training`, and of `perplexity`, the stage of the tagger from documents to attributes, model and reading included.
 `kenlm_score` is KenLM's own `Model.score` of lines that are ready, by the model that was trained; it is what the tagger
-adds to. KenLM's `lmplz` is in none of its wheels, so training has no peer here.
+adds to. `lmplz` is KenLM's program for training, of a file of ready lines to the same model: it is in none of its
+wheels, and is measured where one that was built is on the path.
 """
 
+import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +19,15 @@ import yaml
 
 from benchmarks.corpora import write_corpus
 from benchmarks.dedupers import run_stage
+from benchmarks.peers.process import run
 from benchmarks.printed import printed
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.language_models.tokens import lines_of
+from corpus_assets.language_models.tokens import Split, lines_of, split_words
 from corpus_assets.language_models.training import MODEL, read_trained
 from resources.stage.partition import Partition
 
 MEGABYTES, QUICK_MEGABYTES, ORDER = 16, 1, 5
+LMPLZ, LMPLZ_SECONDS = "lmplz", 1800
 
 
 def opened(folder: Path, megabytes: int) -> tuple[Corpus, str]:
@@ -50,6 +55,8 @@ def measure(quick: bool) -> dict[str, Any]:
             "kenlm_score": _by_kenlm(corpus),
         }
         taken["training"] = taken["ngrams"] + taken["model"]
+        if program := shutil.which(LMPLZ):
+            taken[LMPLZ] = _by_lmplz(corpus, program, Path(folder))
         file = Partition(corpus.storage, record).file(MODEL)
         return {
             "corpus": kind,
@@ -66,16 +73,26 @@ def measure(quick: bool) -> dict[str, Any]:
 def _by_kenlm(corpus: Corpus) -> float:
     """CPU-seconds of KenLM alone, for the lines of all documents."""
     trained = read_trained(Partition(corpus.storage, corpus.ledger.records("own_language_model")[None]))
-    lines = [
-        " ".join(words)
-        for record in corpus.ledger.records("normalized_documents").values()
-        for document in Partition(corpus.storage, record).documents()
-        for words in lines_of(document.text, trained.split)
-    ]
+    lines = list(_lines(corpus, trained.split))
     started = time.process_time()
     for line in lines:
         trained.model.score(line)
     return time.process_time() - started
+
+
+def _by_lmplz(corpus: Corpus, program: str, folder: Path) -> float:
+    """CPU-seconds of KenLM's program for a model of the lines of all documents."""
+    text = folder / "lines.txt"
+    text.write_text("".join(f"{line}\n" for line in _lines(corpus, split_words)), encoding="utf-8")
+    options = ["-o", str(ORDER), "--discount_fallback", "-S", "1G", "-T", str(folder / "lmplz")]
+    command = [program, *options, "--text", str(text), "--arpa", str(folder / "lmplz.arpa")]
+    return run(command, folder=folder, log=folder / "lmplz.log", limit=LMPLZ_SECONDS).cpu_seconds
+
+
+def _lines(corpus: Corpus, split: Split) -> Iterator[str]:
+    for record in corpus.ledger.records("normalized_documents").values():
+        for document in Partition(corpus.storage, record).documents():
+            yield from map(" ".join, lines_of(document.text, split))
 
 
 if __name__ == "__main__":

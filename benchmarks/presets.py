@@ -4,6 +4,7 @@ For each preset the decision, the rule that decides, and the text that is left, 
 where they lie beside the checkout), and the CPU seconds of both. Ours count from a text to its scores; the original's
 from a text to its decision, in an environment of its own, or by the Python that `--datatrove` or `--dclm-python` names.
 `--dclm` is a checkout of github.com/mlfoundations/dclm, which is no package; without it, the figures of `dclm` stay.
+DCLM's code takes ten minutes.
 `--publish` keeps the figures in presets.json, from which docs/presets.md is made.
 """
 
@@ -74,11 +75,16 @@ def said(script: str, texts: Sequence[str], python: Path, *given: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def measure(quick: bool, datatrove: str | None, dclm: str | None, dclm_python: str | None) -> dict[str, Any]:
+def measure(
+    only: Sequence[str], quick: bool, datatrove: str | None, dclm: str | None, dclm_python: str | None
+) -> dict[str, Any]:
     texts = even(real_documents(SOURCES[:QUICK_SOURCES] if quick else SOURCES), QUICK_TEXTS if quick else TEXTS)
-    python = Path(datatrove) if datatrove else python_of(PEERS / "datatrove-filters", REQUIREMENTS)
-    theirs = said("datatrove_filters.py", texts, python)
-    if dclm:
+    theirs: dict[str, Any] = {}
+    if set(only) - {"dclm"}:
+        python = Path(datatrove) if datatrove else python_of(PEERS / "datatrove-filters", REQUIREMENTS)
+        found = said("datatrove_filters.py", texts, python)
+        theirs |= {name: found[name] for name in only if name in found}
+    if dclm and "dclm" in only:
         python = Path(dclm_python) if dclm_python else python_of(PEERS / "dclm", OF_DCLM)
         theirs["dclm"] = said("dclm_heuristics.py", texts, python, dclm)
     kept = json.loads(KEPT.read_bytes())["presets"]
@@ -93,12 +99,13 @@ def measure(quick: bool, datatrove: str | None, dclm: str | None, dclm_python: s
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer texts")
+    parser.add_argument("--only", nargs="+", choices=PRESETS, default=[*PRESETS], help="keep the figures of all others")
     parser.add_argument("--publish", action="store_true", help="keep the figures, and write the page")
     parser.add_argument("--datatrove", help="a Python that has datatrove and spaCy")
     parser.add_argument("--dclm", help="a checkout of mlfoundations/dclm")
     parser.add_argument("--dclm-python", help="a Python that has the libraries of its heuristics")
     given = parser.parse_args()
-    figures = measure(given.quick, given.datatrove, given.dclm, given.dclm_python)
+    figures = measure(given.only, given.quick, given.datatrove, given.dclm, given.dclm_python)
     words = json.dumps(figures, ensure_ascii=False, indent=1)
     if given.publish:
         KEPT.write_text(words + "\n", encoding="utf-8")

@@ -87,7 +87,9 @@ These are all heuristics of `dclm_baseline_refinedweb.yaml`: measures of a page 
 capitals, digits, counters or one word, and phrases such as `Read more...`, are removed, and a page that loses over 5 %
 of its words is dropped. What stands around them there is configured beside it:
 
-- **Hosts**: the tagger `host_list` with a list of your own; DCLM's is not published with its code.
+- **Addresses**: hosts by the tagger `host_list` with a list of your own, since DCLM's list of domains is not published
+  with its code. Its lists of words in addresses are; they are used by no tagger here, and an expression of
+  [the filter](filter.md#expressions) can have such words: `exclude: ['$.metadata[?search(@.url, "casino|porn")]']`.
 - **Language**: English with 0.65 or more, by [`filter.languages`](languages.md).
 - **fastText**: [a learned filter](learned-filters.md), as in [examples/dclm](../examples/dclm/README.md); or their
   model by `fasttext_doc`, whose type `hq` is kept from 0.018112 on.
@@ -168,8 +170,6 @@ def _differences() -> str:
         f"| {one['original_mb_per_cpu_s']} |"
         for name, one in figures["presets"].items()
     ]
-    if "dclm" not in figures["presets"]:
-        rows.append("| `dclm` | | | not measured yet; no page of its test differs, in decision and text | |")
     by_language = json.loads(OF_LANGUAGES.read_bytes())
     language_rows = [
         f"| {label}{'*' if one['other_library'] else ''} | {one['splitter']} | {one['texts']} | {one['kept']} "

@@ -333,6 +333,13 @@ def ui(
     serve(corpus, config, host, port)
 
 
+def _leave_scripts_aside() -> None:
+    """Imports nothing from the folder of this script: others lie there, and a `jsonpath.py` would hide the package."""
+    script = Path(sys.argv[0]).resolve()
+    if script.is_file() and sys.path[:1] == [str(script.parent)]:
+        del sys.path[0]
+
+
 def main() -> None:
     """Runs the command; prints errors that are meant for a person without a traceback, and sets the exit code."""
     from corpus_assets.cli.console import FAILED, INTERRUPTED, USAGE, errors, print_line
@@ -340,6 +347,7 @@ def main() -> None:
     from resources.processes.collector import calm_collector
     from resources.system_errors import advice, error_words
 
+    _leave_scripts_aside()
     calm_collector()
     heed_all_interrupts()
     try:

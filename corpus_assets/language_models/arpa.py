@@ -7,7 +7,7 @@ from corpus_assets.language_models.estimate import Block, Estimate
 from corpus_assets.language_models.tokens import UNKNOWN
 from corpus_assets.language_models.vocabulary import Vocabulary
 
-_DIGITS = 7
+_DIGITS, _NEVER = 7, -99.0
 
 
 def arpa(estimate: Estimate, words: Vocabulary) -> Iterator[bytes]:
@@ -34,4 +34,5 @@ def _lines(block: Block, name: Callable[[int], bytes], *, is_last: bool) -> byte
 
 
 def _log(share: float) -> bytes:
-    return b"%.*g" % (_DIGITS, min(0.0, math.log10(share))) if share != 1 else b"0"
+    """Returns the logarithm; of nothing -99, as SRILM writes it, since KenLM reads no infinite one."""
+    return b"%.*g" % (_DIGITS, min(0.0, math.log10(share) if share else _NEVER)) if share != 1 else b"0"

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from corpus_assets.attributes.taggers.labels.perplexity import PERPLEXITY
 from corpus_assets.language_models.counting import LEARNED, ngrams
-from corpus_assets.language_models.training import USUAL, perplexity, read_trained, train
+from corpus_assets.language_models.training import PRUNED, USUAL, perplexity, read_trained, train
 from resources.documents.tagger import Tagger
 from resources.formats.row_tables import TEXTS
 from resources.outside_files import outside_digest
@@ -65,16 +65,24 @@ class CountedHooks(ModelHooks):
 
 @dataclass(frozen=True)
 class TrainedHooks(ModelHooks):
-    """The hooks of a trained model."""
+    """The hooks of a trained model. `prune` in its recipe has a number for each length."""
+
+    @override
+    def derived_parameters(self, settings: Values) -> Values:
+        found, name, given = super().derived_parameters(settings), self.values["name"], self.values["prune"]
+        filled = [*given, *given[-1:] * (self.values["order"] - len(given))]
+        return {**found, f"language_models.{name}.prune": filled}
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Values) -> Iterator[str]:
         for statistics in (partition.record.statistics for partition in partitions):
             usual = statistics.get(USUAL, [])
+            pruned = sum(statistics.get(PRUNED, {}).values())
+            rare = f" ({pruned:,} rarer ones left out)" if pruned else ""
             lengths = f"; counts are too few for discounts of their own (lengths: {', '.join(map(str, usual))})"
             yield (
                 f"language model {self.values['name']}: {statistics['words']:,} words and {statistics['rows_out']:,} "
-                f"n-grams, from {statistics['tokens']:,} tokens{lengths if usual else ''}"
+                f"n-grams{rare}, from {statistics['tokens']:,} tokens{lengths if usual else ''}"
             )
 
 

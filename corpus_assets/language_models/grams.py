@@ -58,7 +58,7 @@ def firsts(words: Words) -> NDArray[np.intp]:
 
 
 def summed(words: Words, counts: NDArray[np.uint64]) -> tuple[Words, NDArray[np.uint64]]:
-    """Returns each n-gram once, in order, with the sum of its counts."""
+    """Returns each n-gram once, in order, with the sum of its counts. counts: (rows,), or (rows, k)."""
     if not len(words):
         return words, counts
     order = ordered(words)

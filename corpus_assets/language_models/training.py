@@ -24,6 +24,9 @@ from resources.stage.task import Task
 USUAL: Final = "lengths_with_usual_discounts"
 """Statistic: lengths of n-grams whose discounts the counts do not say."""
 
+PRUNED: Final = "pruned_ngrams"
+"""Statistic: how many n-grams of each length `prune` left out."""
+
 MODEL, TOKENIZER = ".arpa", ".tokenizer.model"
 _LARGEST, _BLOCK = 1 << 30, 1 << 20
 
@@ -42,7 +45,8 @@ def train(task: Task, name: str, counted: str) -> None:
 
 def _write(task: Task, name: str, shards: Partitions, words: Vocabulary) -> None:
     rows = sum(shard.file(GRAMS).rows or 0 for shard in shards)
-    estimate = Estimate(task[f"language_models.{name}.order"], rows, task.memory, task.scratch)
+    order, prune = task[f"language_models.{name}.order"], task[f"language_models.{name}.prune"]
+    estimate = Estimate(order, rows, task.memory, task.scratch, prune)
     for shard in shards:
         for block in cut([shard.array(GRAMS)], _BLOCK):
             estimate.add(block)
@@ -55,6 +59,8 @@ def _write(task: Task, name: str, shards: Partitions, words: Vocabulary) -> None
     task.count(rows_in=rows, rows_out=sum(sizes.values()), ngrams=sizes, words=len(words))
     if fallback:
         task.count(**{USUAL: fallback})
+    if pruned := {str(length): count for length, count in sorted(estimate.pruned.items()) if count}:
+        task.count(**{PRUNED: pruned})
     task.count(tokens=sum(shard.record.statistics["tokens"] for shard in shards))
 
 

@@ -257,6 +257,19 @@ class Classifier(msgspec.Struct):
     figures: dict[str, Any]
 
 
+class LanguageModel(msgspec.Struct):
+    """A language model. words: different ones; tokens: those that it is trained on, with an end for each line.
+
+    ngrams, pruned: by length, n-grams that it has, and those that are left out because they are rare.
+    """
+
+    name: str
+    words: int
+    tokens: int
+    ngrams: dict[str, int]
+    pruned: dict[str, int]
+
+
 class LanguageScores(msgspec.Struct):
     """The values of taggers over the documents of a source that have one language."""
 
@@ -277,7 +290,7 @@ class Stage(msgspec.Struct):
 class Model(msgspec.Struct):
     """A report. configuration: corpus.yaml with all defaults, without values that depend on the machine.
 
-    origins, languages, substrings, semantic: unset if they are not configured.
+    origins, languages, substrings, semantic, classifiers, language_models: unset if they are not configured.
     """
 
     version: int
@@ -297,6 +310,7 @@ class Model(msgspec.Struct):
     semantic: list[Semantic] | msgspec.UnsetType = msgspec.UNSET
     origins: list[Origin] | msgspec.UnsetType = msgspec.UNSET
     classifiers: list[Classifier] | msgspec.UnsetType = msgspec.UNSET
+    language_models: list[LanguageModel] | msgspec.UnsetType = msgspec.UNSET
     languages: list[LanguageScores] | msgspec.UnsetType = msgspec.UNSET
 
 

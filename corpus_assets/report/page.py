@@ -8,10 +8,10 @@ from msgspec import UNSET
 from corpus_assets.html.pages import SCRIPT, STYLE, inline, render
 from corpus_assets.report.audit.result import Result
 from corpus_assets.report.model import Model
-from corpus_assets.report.sections.classifiers import classifiers
 from corpus_assets.report.sections.duplicates import duplicates
 from corpus_assets.report.sections.flow import flow
 from corpus_assets.report.sections.holdout import holdout
+from corpus_assets.report.sections.learned import classifiers, language_models
 from corpus_assets.report.sections.making import making, repeat
 from corpus_assets.report.sections.measures import measures
 from corpus_assets.report.sections.origins import origins
@@ -31,7 +31,10 @@ _SHOWN_INSTEAD = dict.fromkeys(_UNSEEN, "�")
 def page(model: Model, content: bytes, times: Timings, audit: Result | None = None) -> str:
     """Returns the page. content: the model as JSON, which the page holds too. audit: of removed documents."""
     counted = () if model.origins is UNSET else (origins,)
-    learned = () if model.classifiers is UNSET else (classifiers,)
+    learned = (
+        *(() if model.classifiers is UNSET else (classifiers,)),
+        *(() if model.language_models is UNSET else (language_models,)),
+    )
     cut = () if model.substrings is UNSET else (substrings,)
     alike = () if model.semantic is UNSET else (semantic,)
     repeated = (partial(duplicates, audit=audit), *cut, *alike)

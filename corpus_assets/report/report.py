@@ -7,10 +7,10 @@ from msgspec import UNSET
 
 from corpus_assets.report.audit.result import FILE, MOST_BYTES, Result, build_of, decoded
 from corpus_assets.report.benchmarks import benchmarks
-from corpus_assets.report.classifiers import classifiers
 from corpus_assets.report.datasets import datasets
 from corpus_assets.report.duplicates import COMPONENTS, duplicates, semantic, substrings
 from corpus_assets.report.flow import READ, sources, splits, steps
+from corpus_assets.report.learned import classifiers, language_models
 from corpus_assets.report.lengths import lengths
 from corpus_assets.report.measures import measures
 from corpus_assets.report.model import VERSION, Model, Stage, encode
@@ -72,6 +72,7 @@ def model_of(built: Built, configuration: Mapping[str, Any], versions: Mapping[s
         substrings=substrings(built, configuration) or UNSET,
         semantic=semantic(built, configuration) or UNSET,
         classifiers=classifiers(built, configuration),
+        language_models=language_models(built, configuration),
     )
 
 

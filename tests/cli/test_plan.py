@@ -1,6 +1,8 @@
 """What `corpus plan` tells a person: causes first and once, then what waits by stage, with what it took before."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,17 @@ from tests.faults.command import run
 def hold_back(work: Work) -> None:
     """Close the gate of `components` by a limit that every source breaks."""
     work.config(dedup__max_loss=0.001)
+
+
+def test_scripts_beside_the_command_hide_no_package(tmp_path: Path) -> None:
+    """mlcroissant brings one that is named `jsonpath.py`."""
+    (tmp_path / "jsonpath.py").write_text("raise ImportError('this is a script')\n")
+    command = "from corpus_assets.cli.main import main\ntry:\n    main()\nfinally:\n    import jsonpath\n"
+    (tmp_path / "corpus").write_text(command)
+    said = subprocess.run(
+        [sys.executable, str(tmp_path / "corpus"), "--version"], check=False, capture_output=True, text=True
+    )
+    assert said.returncode == 0, said.stderr
 
 
 def test_a_closed_gate_is_said_once_with_the_number_that_waits(work: Work) -> None:

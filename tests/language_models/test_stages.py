@@ -72,10 +72,20 @@ def of(corpus: Corpus, asset: str) -> dict[str, Any]:
     return {row.id: row.attributes for row in rows}
 
 
-def arpa(corpus: Corpus) -> bytes:
+def model(corpus: Corpus) -> Partition:
     record = corpus.ledger.read("english_language_model", None)
     assert record is not None
-    return Partition(corpus.storage, record).content(".arpa")
+    return Partition(corpus.storage, record)
+
+
+def arpa(corpus: Corpus) -> bytes:
+    return model(corpus).content(".arpa")
+
+
+def note(corpus: Corpus) -> str:
+    """What a build says of the model."""
+    (said,) = corpus.graph["english_language_model"].hooks.notes([model(corpus)], corpus.settings.values)
+    return said
 
 
 def train_pieces(folder: Path) -> None:
@@ -99,16 +109,10 @@ def test_texts_unlike_the_source_have_a_higher_perplexity(tmp_path: Path) -> Non
     unlike = [scores[f"web-{number}"] for number in range(80, 100)]
     assert max(like) < min(unlike)
     assert verify(corpus, deep=True).bad == []
-    record = corpus.ledger.read("english_language_model", None)
-    assert record is not None
-    assert record.statistics["words"] == len(WORDS)
-    stage = corpus.graph["english_language_model"]
-    (note,) = stage.hooks.notes([Partition(corpus.storage, record)], corpus.settings.values)
-    assert note.startswith(
-        f"language model english: {len(WORDS)} words and {record.statistics['rows_out']:,} n-grams, "
-    )
-    usual = ", ".join(map(str, record.statistics["lengths_with_usual_discounts"]))
-    assert note.endswith(f"; counts are too few for discounts of their own (lengths: {usual})")
+    said, statistics = note(corpus), model(corpus).record.statistics
+    assert said.startswith(f"language model english: {len(WORDS)} words and {statistics['rows_out']:,} n-grams, ")
+    usual = ", ".join(map(str, statistics["lengths_with_usual_discounts"]))
+    assert said.endswith(f"; counts are too few for discounts of their own (lengths: {usual})")
 
 
 def test_documents_are_in_head_middle_and_tail(tmp_path: Path) -> None:
@@ -201,6 +205,26 @@ def test_a_trained_model_is_a_file_for_the_taggers_of_files(tmp_path: Path) -> N
     assert "attributes.cc.borders.ccnet_bucket" in plan["cc_attributes", "web--0"][1]
 
 
+def test_a_pruned_model_is_smaller_and_made_of_the_same_ngrams(tmp_path: Path) -> None:
+    write(tmp_path)
+    whole = arpa(built(tmp_path))
+    configure(tmp_path, language_models=[{**ENGLISH, "prune": [0, 1]}])
+    plan = statuses(opened(tmp_path).planner().plan())
+    assert ("english_ngrams", "wiki--0") not in plan
+    assert "language_models.english.prune [0, 0, 0] -> [0, 1, 1]" in plan["english_language_model", None][1]
+    corpus = built(tmp_path)
+    left = arpa(corpus).splitlines()
+    assert len(left) < len(whole.splitlines())
+    assert {line.split(b"\t")[1] for line in left if b"\t" in line} < {
+        line.split(b"\t")[1] for line in whole.splitlines() if b"\t" in line
+    }
+    assert f"({len(whole.splitlines()) - len(left):,} rarer ones left out)" in note(corpus)
+    configure(tmp_path, language_models=[{**ENGLISH, "prune": [0, 1, 1]}])
+    assert build(tmp_path)[1].assets() == set()
+    configure(tmp_path, language_models=[{**ENGLISH, "prune": [0, 0, 10**9]}])
+    assert b"ngram 3=0\n" in arpa(built(tmp_path))
+
+
 def test_any_number_of_workers_gives_the_same(tmp_path: Path) -> None:
     found = []
     for workers in (1, 2):
@@ -237,6 +261,13 @@ def test_what_a_change_computes_again(tmp_path: Path) -> None:
             "language_models.0.sources.0: no source named 'wikis'",
         ),
         ({"language_models": [{**ENGLISH, "order": 7}]}, "order"),
+        *(
+            ({"language_models": [{**ENGLISH, "prune": given}]}, f"prune: received {given}; valid: up to 3 numbers")
+            for given in ([1, 1], [0, 2, 1], [0, 0, 0, 1])
+        ),
+        ({"language_models": [{**ENGLISH, "prune": [-1]}]}, "prune.0"),
+        ({"language_models": [{**ENGLISH, "prune": []}]}, "prune"),
+        ({"language_models": [{**ENGLISH, "prune": 1}]}, "prune"),
         ({"language_models": [ENGLISH, ENGLISH]}, "language_models: 'english' and 'english' have the same keys"),
         (
             {"attributes": [{"name": "b", "score": "lm.english.perplexity"}]},

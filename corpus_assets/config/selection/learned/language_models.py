@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from corpus_assets.config.naming import FILE, SOURCE
 from corpus_assets.config.section import LocalPath, Name, Section
@@ -22,6 +22,21 @@ class LanguageModel(Section):
         description="a SentencePiece model, whose pieces of the text as CCNet prepares it are its words; by default "
         "words are what stands between spaces",
     )
+    prune: Annotated[list[Annotated[int, Field(ge=0, le=10**9)]], Field(min_length=1)] = Field(
+        [0],
+        description="leaves out n-grams that occur at most so often: a number for each length from 1 on, of which the "
+        "last holds for longer ones too",
+    )
+
+    @model_validator(mode="after")
+    def _can_prune(self) -> "LanguageModel":
+        given = self.prune
+        if given[0] or given != sorted(given) or len(given) > self.order:
+            raise ValueError(
+                f"prune: received {given}; valid: up to {self.order} numbers (`order`), of which the first is 0, since "
+                "single words stay, and none is less than the one before it, such as [0, 0, 1]"
+            )
+        return self
 
     @property
     def prefix(self) -> str:

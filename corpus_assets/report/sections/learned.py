@@ -1,8 +1,8 @@
-"""Learned filters: their figures on held-out examples, and how well their scores are probabilities."""
+"""What was learned from sources: figures of filters on held-out examples, and the size of language models."""
 
 from msgspec import UNSET
 
-from corpus_assets.report.model import Classifier, Model
+from corpus_assets.report.model import Classifier, LanguageModel, Model
 from corpus_assets.report.sections.blocks import Note, Section, Table
 
 _FIGURES = ("precision", "recall", "f1", "auc", "ece", "brier")
@@ -25,6 +25,20 @@ def classifiers(model: Model) -> Section:
     ]
     table = Table("Figures of learned filters", [*columns, *_COLUMNS, ("Brier", "text")], rows)
     return Section("classifiers", "Learned filters", [Note(note), table, *map(_reliability, found)])
+
+
+def language_models(model: Model) -> Section:
+    """Returns how many n-grams of each length language models have, and how many were left out."""
+    found = [] if model.language_models is UNSET else model.language_models
+    columns = [("model", "text"), ("words", "count"), ("trained on tokens", "count"), ("n-grams of words", "text")]
+    rows = [row for one in found for row in _lengths(one)]
+    table = Table("N-grams of language models", [*columns, ("n-grams", "count"), ("left out", "count")], rows)
+    note = "Tokens are words, and an end for each line. `prune` leaves out n-grams that occur seldom."
+    return Section("language-models", "Language models", [Note(note), table])
+
+
+def _lengths(one: LanguageModel) -> list[list[str | int]]:
+    return [[one.name, one.words, one.tokens, n, count, one.pruned.get(n, 0)] for n, count in one.ngrams.items()]
 
 
 def _sum(one: Classifier, part: str) -> int:
