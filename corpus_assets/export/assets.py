@@ -55,11 +55,17 @@ PARTS = "2"
 """That of datasets of parts, which count what their stream has not of texts."""
 PACKED_MANIFEST = "2"
 """That of manifests that say how full rows are."""
+NUMBERED_BY_NAME = "2"
+"""That of ragged arrays with the numbers that names of raw files have."""
+WITHOUT_INNER_SPACES = "2"
+"""That of streams with the ids of pre-tokenize."""
 
 
 def _stream(task: Task, dataset: ExportedDataset) -> None:
     path = f"token_streams/{dataset.stream}/{task.key}"
-    token_stream.token_stream(task, path, dataset.rows_from, dataset.tokenizer, dataset.cleaner)
+    token_stream.token_stream(
+        task, path, dataset.rows_from, dataset.tokenizer, dataset.cleaner, inner_spaces=not dataset.as_pre_tokenize
+    )
 
 
 def _masked_stream(task: Task, dataset: ExportedDataset) -> None:
@@ -205,7 +211,7 @@ def _stream_stage(dataset: ExportedDataset) -> Stage:
         description=f"Ids of whole documents of {dataset.rows_from}, uncut, and where each document comes from.",
         partitioning=_partitioning(dataset),
         compute=partial(_stream, dataset=dataset),
-        code_version=CODE_VERSION,
+        code_version=WITHOUT_INNER_SPACES if dataset.as_pre_tokenize else CODE_VERSION,
         io="arrays",
         inputs=(same(dataset.rows_from), same(dataset.tokenizer)),
         hooks=StreamHooks(dataset),
@@ -306,6 +312,12 @@ def _documents_stage(dataset: ExportedDataset) -> Stage:
     )
 
 
+def _files_version(dataset: ExportedDataset) -> str:
+    if dataset.parts:
+        return PARTS
+    return NUMBERED_BY_NAME if dataset.shard_set is not None and dataset.as_pre_tokenize else CODE_VERSION
+
+
 def _files_stage(dataset: ExportedDataset) -> Stage:
     known = dataset.format
     if dataset.together or known.spread:
@@ -319,7 +331,7 @@ def _files_stage(dataset: ExportedDataset) -> Stage:
         description=f"{known.words} made from {dataset.rows_from}.",
         partitioning=partitioning,
         compute=partial(_files, dataset=dataset),
-        code_version=PARTS if dataset.parts else CODE_VERSION,
+        code_version=_files_version(dataset),
         io="records",
         inputs=(*reads, same(dataset.tokenizer), *(() if dataset.parts else _mixed_by(dataset))),
         parameters=() if dataset.shard_set and not known.spread else known.parameters,

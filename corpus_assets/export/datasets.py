@@ -23,6 +23,8 @@ from resources.stage.task import Task
 
 CLEANING = (*Cleaning.model_fields,)
 _NO_CLEANING = {key: field.default for key, field in Cleaning.model_fields.items()}
+_IDS = ("pre_tokenize",)
+"""Values of `compat` with which the ids of a text are other ones."""
 Settings = Mapping[str, Any]
 
 
@@ -107,6 +109,11 @@ class ExportedDataset:
         """The same as an object for `clean`."""
         kind = StrippedCleaning if makes_as_dolma(self.values) else Cleaning
         return kind.model_validate({key: self.values[key] for key in CLEANING if key in self.values})
+
+    @property
+    def as_pre_tokenize(self) -> bool:
+        """True if its ids are those of pre-tokenize, which reads T5 with `legacy=False`."""
+        return self.values.get("compat") == "pre_tokenize"
 
     @property
     def masked(self) -> bool:
@@ -238,6 +245,7 @@ def _stream_name(entry: Settings) -> str:
         return names.own_stream(entry["name"])
     tokenizer_options = {key: value for key, value in (entry["tokenizer"] or {}).items() if key != "backend"}
     cleaning = [entry.get(key, usual) for key, usual in _NO_CLEANING.items()]
-    special = [tokenizer_options, *cleaning, *(["strips"] if makes_as_dolma(entry) else [])]
+    as_others = ["strips"] if makes_as_dolma(entry) else [compat for compat in (entry.get("compat"),) if compat in _IDS]
+    special = [tokenizer_options, *cleaning, *as_others]
     usual = [{}, *_NO_CLEANING.values()]
     return str(entry["input"]) if special == usual else f"{entry['input']}_{value_digest(special)[:8]}"

@@ -70,13 +70,17 @@ class StreamDocument(NamedTuple):
     copy: int
 
 
-def token_stream(task: Task, path: str, source: str, tokenizer: str, cleaning: Cleaning) -> None:
+def token_stream(
+    task: Task, path: str, source: str, tokenizer: str, cleaning: Cleaning, *, inner_spaces: bool = True
+) -> None:
     """Writes the ids of the documents of one partition.
 
-    path: of its files, without the suffix. source, tokenizer: assets that are read.
+    path: of its files, without the suffix. source, tokenizer: assets that are read. inner_spaces: whether T5 puts
+    a space after control tokens in texts where its own settings say so.
     """
     given = task.input(source)
     loaded = load_tokenizer_of(task.input(tokenizer))
+    loaded = loaded if inner_spaces else loaded.without_inner_spaces()
 
     def attempt(fast: Tokenizer) -> "Written":
         return _write(task, path, encoded(stream_documents(given), fast, cleaning), loaded.vocab_size)

@@ -235,7 +235,7 @@ def _documents_stage(chosen: Stream, section: RuleSection, of_rules: tuple[Hooks
         description=f"Documents of stream {chosen.name} with their attributes, filtered, of one shard.",
         partitioning=Partitioning.SHARD,
         compute=partial(stream_documents, stream=chosen),
-        code_version="1",
+        code_version="2" if chosen.raw else "1",  # With numbers as the toolkit reads them.
         io="documents",
         inputs=tuple(map(same, ("raw_source", "normalized_documents", *chosen.written))),
         parameters=("source.format", "source.longest_row") if chosen.raw else (),

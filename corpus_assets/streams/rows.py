@@ -7,6 +7,7 @@ import msgspec
 
 from corpus_assets.filter.judging import Judged
 from corpus_assets.filter.rules.expressions import merged
+from corpus_assets.streams.toolkit_numbers import scores_as_read, toolkit_float
 from resources.documents.row_rule import Row
 from resources.errors import AlignmentError
 from resources.formats.documents import Document
@@ -15,6 +16,7 @@ _LEAST, _OVER = -(1 << 63), 1 << 64
 """The toolkit reads integers outside these bounds as floats."""
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
+_DECODER = msgspec.json.Decoder(float_hook=toolkit_float)
 
 
 def stream_line(row: Row, judged: Judged, provenance: str, discard: Sequence[str], *, attributes: bool) -> bytes:
@@ -58,21 +60,22 @@ def as_raw(
 
 
 def _raw_row(row: Row, line: bytes | None, where: str, place: int) -> Row:
-    given = _decoded(line, where, place)
+    try:
+        given = _decoded(line, where, place)
+        value = _within_64_bits(given)
+    except OverflowError:
+        raise AlignmentError(where, place, "holds a number that is too large for a double") from None
     identifier = row.document.id
     named = str(given["id"]) == identifier if given.get("id") is not None else identifier.endswith(f":{place}")
     if not named or not isinstance(given.get("text"), str):
         raise AlignmentError(where, place, f"gave no document, or not the one with id {identifier!r}")
-    try:
-        value = _within_64_bits(given)
-    except OverflowError:
-        raise AlignmentError(where, place, "holds a number that is too large for a double") from None
-    return Row(row.number, msgspec.json.encode(value), row.attributes, Document(identifier, given["text"], ""))
+    attributes = scores_as_read(row.attributes)
+    return Row(row.number, msgspec.json.encode(value), attributes, Document(identifier, given["text"], ""))
 
 
 def _decoded(line: bytes | None, where: str, place: int) -> dict[str, Any]:
     try:
-        value = msgspec.json.decode(line or b"")
+        value = _DECODER.decode(line or b"")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise AlignmentError(where, place, f"is no row of JSON: {error}") from None
     if not isinstance(value, dict):
@@ -87,7 +90,8 @@ def _within_64_bits(value: Any) -> Any:
     if isinstance(value, list):
         return [_within_64_bits(held) for held in value]
     if type(value) is int and not _LEAST <= value < _OVER:
-        return float(value)
+        float(value)  # Raises OverflowError for one whose digits could be millions.
+        return toolkit_float(str(value))
     return value
 
 

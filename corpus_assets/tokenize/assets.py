@@ -29,6 +29,8 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION = "2"
+EMPTY_IN_PIECES = "3"
+"""That of rows of texts in pieces, empty texts among them: those have no piece, so no begin-of-text id."""
 ROWS = "token rows"
 _COLUMNS = {
     "input_ids": "token ids of the row, then padding",
@@ -148,6 +150,10 @@ def _sequences_stage(dataset: Dataset, partitioning: Partitioning, inputs: tuple
     )
 
 
+def _rows_version(values: Settings) -> str:
+    return EMPTY_IN_PIECES if values.get("split_text") and values.get("keep_empty") else CODE_VERSION
+
+
 def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
     """Returns the common values of a dataset's stages that write rows."""
     mode = mode_of(dataset_section(dataset.values))
@@ -158,7 +164,7 @@ def _hdf5_stage(dataset: Dataset, order: str) -> Stage:
         description=f"{mode.words} made from {dataset.rows_from}, {order}: HDF5 (rows, {layout.channels}, L) int32.",
         partitioning=Partitioning.CHUNK,
         compute=partial(_tokens, dataset=dataset),
-        code_version=CODE_VERSION,
+        code_version=_rows_version(dataset.values),
         io="hdf5",
         hooks=_rows_hooks(dataset),
         columns={name: _column(name) for name in layout.features},

@@ -73,6 +73,23 @@ def test_files_of_its_own_keep_every_row(tmp_path: Path) -> None:
     assert (found["documents"], found["units"], found["dropped"]) == (6, 6, {})
 
 
+@pytest.mark.parametrize(
+    ("names", "numbers"),
+    [
+        (["c4.00002-of-01024", "c4.00010-of-01024.json", "x.1-of-2"], [2, 10, 1]),
+        (["c4.00002-of-01024", "c4.00010-of-01024", "other"], [0, 1, 2]),
+        (["a.00002-of-01024", "b.00002-of-01024"], [0, 1]),
+    ],
+)
+def test_numbers_in_names_are_those_of_files_as_in_pre_tokenize(names: list[str], numbers: list[int]) -> None:
+    lists = {f"made--{name}": [[place + 3]] for place, name in enumerate(names)}
+    for compat, expected in [("pre_tokenize", numbers), (None, range(len(names)))]:
+        found, _ = written("ragged", {"input": {"location": "raw"}, "compat": compat}, lists)
+        for place, number in enumerate(expected):
+            data = np.load(io.BytesIO(found[f"made.{number:05d}-of-{len(names):05d}.data.npy"]))
+            assert data.tolist() == [place + 3]
+
+
 @pytest.mark.parametrize("kind", ["ragged", "llmc", "amber"])
 def test_files_of_its_own_come_in_the_order_of_their_paths(tmp_path: Path, kind: str) -> None:
     """That is not the order of their keys, where names have capitals, or one is the beginning of another."""

@@ -266,6 +266,9 @@ def faults_of(messages: Messages, row: Any = None) -> list[str]:
     [
         ({"tools": "{"}, "bad_tools: tools is no JSON"),
         ({"tools": {"name": "now"}}, "bad_tools: tools is a dict"),
+        ({"tools": ["{"]}, "bad_tools: one of the tools is no JSON"),
+        ({"tools": ['"now"']}, "bad_tools: the text of one of the tools is a str"),
+        ({"tools": ['{"name": "<|im_end|>"}']}, "control_token_in_name"),
         ({"documents": 5}, "bad_documents"),
         ({"template_values": [1]}, "bad_template_values"),
         ({"system": ["x"]}, "bad_system"),

@@ -81,6 +81,20 @@ def test_removing_bos_in_pieces_undoes_the_split(texts: list[str], length: int, 
     assert [[id_ for id_ in ids if id_] for ids in pieces] == [[id_ for id_ in ids if id_] for ids in whole]
 
 
+def test_an_empty_text_has_no_piece_and_so_no_begin_of_text_id() -> None:
+    """As in Cerebras, which encodes pieces; the ids of what stands around it stay in their places."""
+    section = lm(split_text=2, keep_empty=True)
+    for texts, expected in [
+        (["", "ab c", ""], [[], [0, 97, 98, 0, 32, 99], []]),
+        (["", ""], [[], []]),
+    ]:
+        batches = encode_texts(texts, letters(True), section, Statistics())
+        assert [ids.tolist() for batch in batches for ids in batch] == expected
+    section = lm(split_text=2, keep_empty=True, remove_bos_in_pieces=True)
+    batches = encode_texts(["ab c", "", "d"], letters(True), section, Statistics())
+    assert [ids.tolist() for batch in batches for ids in batch] == [[0, 97, 98, 32, 99], [], [0, 100]]
+
+
 def test_encoding_counts_texts_and_leaves_empty_ones_out() -> None:
     statistics = Statistics()
     texts = ["ab", "", "( ç )"]

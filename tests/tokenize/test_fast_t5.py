@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sentencepiece
 from hypothesis import given, settings
@@ -83,6 +84,34 @@ def test_ids_are_those_of_the_fast_class(name: str) -> None:
     found = t5(case["configuration"]).encode_batch(case["texts"])
     for text, ids, expected in zip(case["texts"], found, case["ids"], strict=True):
         assert ids.tolist() == expected, text
+
+
+@cache
+def without_inner_spaces() -> LoadedTokenizer:
+    return t5(T5).without_inner_spaces()
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("a </s>. b", [3, 9, 1, 5, 3, 115]),
+        ("<pad>cat", [0, 2138]),
+        ("<extra_id_0>. x", [32099, 5, 3, 226]),
+        ("a </s> b", [3, 9, 1, 3, 115]),
+        ("1</s>,", [209, 1, 6]),
+    ],
+)
+def test_ids_after_a_control_token_are_those_of_the_fast_class_with_legacy_false(text: str, ids: list[int]) -> None:
+    """Ids of transformers 4.57.6."""
+    assert without_inner_spaces().encode_batch([text]).ids.tolist() == [*ids, 1]
+
+
+def test_settings_that_put_no_inner_spaces_are_left_alone() -> None:
+    told = t5({**T5, "legacy": False})
+    assert told.without_inner_spaces() is told
+    texts = [f"a{odd}</s>{odd}b" for odd in ODD]
+    found, expected = (list(map(np.ndarray.tolist, one.encode_batch(texts))) for one in (without_inner_spaces(), told))
+    assert found == expected
 
 
 def test_what_the_records_are_about_is_seen_by_the_sentencepiece_library_otherwise() -> None:

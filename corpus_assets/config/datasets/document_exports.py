@@ -40,7 +40,9 @@ class RaggedExport(Export):
         None, ge=0, lt=2**31, description="with `context_length`, which counts it: put this id before every piece"
     )
     compat: Literal["pre_tokenize"] | None = Field(
-        None, description="types of Birch-san/pre-tokenize: ids int16, lengths int32, and int16 with `context_length`"
+        None,
+        description="as Birch-san/pre-tokenize: ids int16, lengths int32, and int16 with `context_length`; the numbers "
+        "in names of files of its own, and the ids of T5 with `legacy=False`",
     )
 
     @override

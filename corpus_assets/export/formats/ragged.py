@@ -1,6 +1,7 @@
 """Ragged arrays: `.data.npy` and `.len.npy` (docs/formats/trainers.md "Ragged arrays")."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -14,6 +15,7 @@ from resources.stage.task import Task
 
 DATA, LENGTHS = ".data.npy", ".len.npy"
 CHUNKS = "mix.chunks"
+_NUMBERED = re.compile(r"\.([0-9]{1,9})-of-[0-9]{1,9}(?=\.|$)")
 SMALL_VOCABULARY = 2**16
 SIGNED_VOCABULARY = 2**15
 """Vocabularies up to these are stored in two bytes: unsigned, and signed as pre-tokenize does."""
@@ -21,10 +23,20 @@ SIGNED_VOCABULARY = 2**15
 
 def write(task: Task, build: Build[RaggedExport], parts: Parts, files: Files) -> None:
     """Writes two arrays for each partition: the ids, and how many of them each document or piece has."""
-    own_files = not isinstance(build.section.input, str)
-    first, total = (0, len(parts)) if own_files else (_number(task.key), task[CHUNKS])
-    for number, documents in enumerate(parts, first):
+    numbers: Sequence[int] = [_number(task.key)] if isinstance(build.section.input, str) else ()
+    total = task[CHUNKS] if numbers else len(parts)
+    numbers = numbers or _numbers_of_files([stream.key or "" for stream in parts.streams], build.section)
+    for number, documents in zip(numbers, parts, strict=True):
         _write_arrays(task, build, f"{_prefix(build)}.{number:05d}-of-{total:05d}", documents, files)
+
+
+def _numbers_of_files(keys: Sequence[str], section: RaggedExport) -> Sequence[int]:
+    """Returns the number of each file: its place, or with `compat` the one in its name, as pre-tokenize has it.
+
+    Names of which one has no number, or two have the same, say nothing about the others.
+    """
+    named = [int(found[1]) for key in keys if section.compat and (found := _NUMBERED.search(key))]
+    return named if len(set(named)) == len(keys) else range(len(keys))
 
 
 def _write_arrays(task: Task, build: Build[RaggedExport], stem: str, documents: Documents, files: Files) -> None:

@@ -77,11 +77,13 @@ def _with_system(messages: Messages, row: Metadata) -> Messages:
 
 
 def _tools(row: Metadata) -> dict[str, Any]:
-    """Returns the tools of a row, which are a list of objects or its JSON text; nothing without any."""
+    """Returns the tools of a row, a list of objects: it, and each of them, may be JSON text. Nothing without any."""
     try:
         found = msgspec.json.decode(row[TOOLS]) if TOOLS in row else None
         if isinstance(found, str) and found.strip():
             found = msgspec.json.decode(found)
+        if isinstance(found, list):
+            found = [msgspec.json.decode(tool) if isinstance(tool, str) else tool for tool in found]
     except (msgspec.DecodeError, RecursionError) as error:
         raise RefusedError("bad_tools", f"tools are no JSON: {error}") from None
     if not found:

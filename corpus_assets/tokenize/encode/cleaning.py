@@ -66,11 +66,11 @@ def split_text(text: str, length: int) -> Iterator[str]:
     """Yields pieces of at least `length` characters (the last may be shorter); their concatenation is the text.
 
     A piece ends before the first space at or after `length` characters, so the next one starts with that
-    space (docs/formats/cerebras-rows.md "LMData"). Text without spaces stays whole, and an empty text is one empty
-    piece.
+    space (docs/formats/cerebras-rows.md "LMData"). Text without spaces stays whole, and an empty text has no piece.
     """
     start = 0
     while (end := text.find(" ", start + length)) >= 0:
         yield text[start:end]
         start = end
-    yield text[start:]
+    if text:
+        yield text[start:]

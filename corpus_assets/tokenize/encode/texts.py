@@ -150,7 +150,7 @@ def _encode_batch(batch: Sequence[str], tokenizer: Tokenizer, split_length: int 
     ragged = tokenizer.encode_batch([piece for parts in split for piece in parts])
     starts = np.cumsum([0, *map(len, split)])
     later = np.ones(len(ragged), bool)
-    later[starts[:-1]] = False
+    later[starts[:-1][np.diff(starts) > 0]] = False
     ragged = _without_starts(ragged, later, skip)
     return Ragged(ragged.ids, ragged.offsets[starts])
 

@@ -57,5 +57,9 @@ class TokenizerBackend(Protocol):
     def with_control(self, tokens: Collection[str]) -> "TokenizerBackend":
         """Returns this backend with tokens of its vocabulary as control tokens, under their ids."""
 
+    def without_inner_spaces(self) -> "TokenizerBackend":
+        """Returns this backend; T5 one that puts a space before a text only, and not after control tokens in it."""
+        return self
+
     def with_around(self, before: Sequence[str], after: Sequence[str]) -> "TokenizerBackend":
         """Returns this backend with other control tokens put around a text."""

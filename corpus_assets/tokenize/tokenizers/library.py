@@ -178,6 +178,15 @@ class LibraryBackend(TokenizerBackend):
         return marked.with_added([AddedToken(token) for token in tokens])
 
     @override
+    def without_inner_spaces(self) -> "LibraryBackend":
+        # Only T5 is made of its model, with these scores; what a `tokenizer.json` says is not changed.
+        space = self.original["pre_tokenizer"] if self.exact_scores else {}
+        if space.get("prepend_scheme") != "always":
+            return self
+        first = space | {"prepend_scheme": "first"}
+        return LibraryBackend.of(self.original | {"pre_tokenizer": first, "decoder": first}, exact_scores=True)
+
+    @override
     def with_around(self, before: Sequence[str], after: Sequence[str]) -> "LibraryBackend":
         ids = {token: self.token_id(token) for token in (*before, *after)}
         if missing := [token for token, id_ in ids.items() if id_ is None]:

@@ -151,6 +151,16 @@ class LoadedTokenizer:
         digest = content_digest(self.digest.encode(), token.encode())
         return replace(self, backend=self.backend.with_added([AddedToken(token)]), digest=digest)
 
+    def without_inner_spaces(self) -> "LoadedTokenizer":
+        """Returns this tokenizer as transformers reads it with `legacy=False`, whatever its own settings say.
+
+        T5 then puts a space before a text, and none after a control token in it. Other tokenizers stay as they are.
+        """
+        backend = self.backend.without_inner_spaces()
+        if backend is self.backend:
+            return self
+        return replace(self, backend=backend, digest=content_digest(self.digest.encode(), b"legacy=False"))
+
     def with_control(self, tokens: Iterable[str]) -> "LoadedTokenizer":
         """Returns this tokenizer with more tokens of its vocabulary as control tokens; it leaves out unknown ones."""
         known = self.special_tokens

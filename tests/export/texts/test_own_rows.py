@@ -96,13 +96,13 @@ CASES: dict[str, tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]
         [
             {"prompt": [USER], "completion": [CALLING], "tools": [TOOL], "system": "Be brief."},
             {"prompt": "a", "completion": [ANSWER]},
-            {"prompt": [USER], "completion": "b"},
+            {"prompt": [USER], "completion": "b", "tools": [json.dumps(TOOL)]},
             {"prompt": [USER], "completion": [ANSWER], "tools": "{"},
         ],
         [
             {"prompt": [{"role": "system", "content": "Be brief."}, USER], "completion": [CALLING], "tools": [TOOL]},
             {"prompt": [{"role": "user", "content": "a"}], "completion": [ANSWER]},
-            {"prompt": [USER], "completion": [{"role": "assistant", "content": "b"}]},
+            {"prompt": [USER], "completion": [{"role": "assistant", "content": "b"}], "tools": [TOOL]},
         ],
         {"bad_tools": 1},
     ),

@@ -13,7 +13,8 @@ from resources.formats.examples import Example, Messages, without_nulls
 
 LEARNED_KEYS: Final = ("weight", "train", "loss")
 """Keys of a message that say whether it is learned, whatever its role."""
-LIST_KEYS: Final = ("tools", "documents")
+TOOLS: Final = "tools"
+LIST_KEYS: Final = (TOOLS, "documents")
 VALUE_KEYS: Final = ("template_values", "chat_template_kwargs")
 """Keys of a row with further values for the template."""
 SYSTEM: Final = "system"
@@ -72,9 +73,9 @@ def talk_of(example: Example, read: Reads | None = None) -> tuple[Talk, list[str
 def beside_of(example: Example, read: Reads | None = None) -> Beside:
     """Returns what a row says beside its messages. read: what the template reads, None for all.
 
-    A row may have `tools` and `documents` (a list, or JSON text of one), `system` (a text, which becomes the first
-    message unless there is such a message) and `template_values` or `chat_template_kwargs` (an object, or JSON text of
-    one). Raises TurnsError: one of `INPUT_REASONS`.
+    A row may have `tools` and `documents` (a list, or JSON text of one; a tool may be JSON text of an object), `system`
+    (a text, which becomes the first message unless there is such a message) and `template_values` or
+    `chat_template_kwargs` (an object, or JSON text of one). Raises TurnsError: one of `INPUT_REASONS`.
     """
     if not example.metadata:
         return Beside({}, None, frozenset(), read and read.keys)
@@ -121,7 +122,20 @@ def _list(row: Mapping[str, msgspec.Raw], key: str) -> list[Any] | None:
     found = _value(row, key)
     if found is not None and not isinstance(found, list):
         raise TurnsError(_bad(key), f"{key} is a {type(found).__name__}; valid: a list, or JSON text of one")
-    return found and [without_nulls(item) for item in found]
+    return found and [without_nulls(_tool(item) if key == TOOLS else item) for item in found]
+
+
+def _tool(given: Any) -> Any:
+    """Returns a tool, or the object of its JSON text, since tables cannot hold tools of different forms as objects."""
+    if not isinstance(given, str):
+        return given
+    try:
+        found = json.loads(given)
+    except (ValueError, RecursionError) as error:
+        raise TurnsError(_bad(TOOLS), f"one of the tools is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise TurnsError(_bad(TOOLS), f"the text of one of the tools is a {type(found).__name__}; valid: an object")
+    return found
 
 
 def _object(row: Mapping[str, msgspec.Raw], key: str) -> dict[str, Any]:
