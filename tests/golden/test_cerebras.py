@@ -2,7 +2,9 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import h5py
@@ -39,11 +41,11 @@ def tokenizer(given: dict[str, Any]) -> dict[str, Any]:
     """The section of the tokenizer of a case. An entry that was added to its table is one that ours adds."""
     said = given["tokenizer"]
     first, *others = map(str, files_of_case(said["files"]))
+    ids = {"eos": said["eos_id"], "pad": said["pad_id"]}
     if said["tokenizer_type"] == "GPT2Tokenizer":
         return {"kind": "gpt2", "merges": first, "encoder": others[0]}
     if said["tokenizer_type"] == "HuggingFaceTokenizer":
-        return {"kind": "huggingface", "path": first, "special_tokens_in_text": True}
-    ids = {"eos": said["eos_id"], "pad": said["pad_id"]}
+        return {"kind": "huggingface", "path": first, "special_tokens_in_text": True, **ids}
     return {"kind": "neox", "path": first, "special_tokens_in_text": True, **ids}
 
 
@@ -82,13 +84,20 @@ def made(name: str, folder: Path) -> NDArray[np.int32]:
     given = case(name)
     corpus = open_corpus(folder, {"sources": [], "datasets": [dataset_of(given)], "tokenizer": tokenizer(given)})
     build(corpus)
-    return rows_in(folder)
+    return rows_in(folder, {shard.key: shard.path for shard in corpus.listing().shards})
 
 
-def rows_in(folder: Path) -> NDArray[np.int32]:
-    """Rows of all files of the dataset `golden` in a corpus, file by file."""
+def rows_in(folder: Path, paths: Mapping[str, str] = MappingProxyType({})) -> NDArray[np.int32]:
+    """Rows of all files of the dataset `golden` in a corpus, file by file.
+
+    paths: of the raw files by partition, whose order is that of the originals; a partition has a name of its own.
+    """
+
+    def place(written: Path) -> str:
+        return paths.get(written.stem.removeprefix("packed-"), written.stem)
+
     rows = []
-    for written in sorted((folder / "corpus" / "tokens" / "golden").glob("*.h5")):
+    for written in sorted((folder / "corpus" / "tokens" / "golden").glob("*.h5"), key=place):
         with h5py.File(written) as stored:
             rows.append(stored["data"][:])
             assert len(rows[-1]) == stored.attrs["n_examples"] > 0
