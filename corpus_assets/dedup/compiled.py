@@ -10,7 +10,6 @@ FOREST = (f"{KERNELS}.forest.merge", f"{KERNELS}.forest.flatten")
 COMPARE = (f"{KERNELS}.compare.agreeing",)
 EXACT = (f"{KERNELS}.cleaning.clean", f"{KERNELS}.polynomial.hash_windows", f"{KERNELS}.compare.common")
 AMONG = tuple(f"{KERNELS}.among.{name}" for name in ("near", "candidates", "hold"))
-SAMPLES = (DOCUMENT_TEXTS, f"{KERNELS}.cleaning.clean", f"{KERNELS}.samples.sample")
 TEMPLATES = (
     DOCUMENT_TEXTS,
     f"{KERNELS}.cleaning.clean",
@@ -31,7 +30,17 @@ def of_minhashes(settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"{KERNELS}.cleaning.clean",
         f"{KERNELS}.oph.sign_and_sketch",
         *SIGNING[settings["minhash"]["family"]],
+        *_without_template(settings),
     )
+
+
+def of_samples(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the kernels that draw samples of the shingles of cleaned texts."""
+    return (DOCUMENT_TEXTS, f"{KERNELS}.cleaning.clean", f"{KERNELS}.samples.sample", *_without_template(settings))
+
+
+def _without_template(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    return () if settings["dedup"]["template_share"] is None else (f"{KERNELS}.template.fill",)
 
 
 def of_verified_pairs(settings: Mapping[str, Any]) -> tuple[str, ...]:

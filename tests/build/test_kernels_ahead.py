@@ -37,6 +37,7 @@ DEDUPLICATIONS: list[dict[str, Any]] = [
     {"minhash.family": "legacy", "dedup.verify": "signature", "dedup.guard.action": "off"},
     {"minhash.unit": "word", "dedup.verify": "none", "dedup.guard.resemblance": 1.0},
     {"dedup.guard.resemblance": 0.97},
+    {"dedup.rule": "contained", "dedup.template_share": 0.05},
 ]
 DEDUPERS: list[dict[str, Any]] = [
     {"name": "words", "by": "text", "min_words": 3},
@@ -99,6 +100,8 @@ def test_stages_call_what_they_name(tmp_path: Path, kernels: dict[str, Any]) -> 
     write_small(tmp_path, {**CHANGES, "datasets": [*DATASETS, CHAINED, *EXPORTED, *MASKED], **entries})
     write_items(tmp_path, "facts/test.jsonl", [{"id": str(n), "text": prose(n, n)} for n in range(8, 40)])
     write_raw(tmp_path, "books/accents.jsonl", [{"id": f"é{n}", "text": f"Élan, {prose(n)}"} for n in range(8)])
+    held = " ".join(prose(n) for n in range(100, 110))
+    write_raw(tmp_path, "books/held.jsonl", [{"id": f"held{n}", "text": held[n * 200 :]} for n in range(3)])
     reached = built(kernels, tmp_path)
     for changes in DEDUPLICATIONS:
         write_config(tmp_path, changes)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from typing_extensions import override
 
-from corpus_assets.dedup.compiled import EXACT, SAMPLES
+from corpus_assets.dedup.compiled import EXACT, of_samples
 from corpus_assets.dedup.containment.candidates import MOST
 from corpus_assets.dedup.containment.contained_pairs import contained_pairs
 from corpus_assets.dedup.containment.containment_candidates import containment_candidates
@@ -22,7 +22,7 @@ class SamplesHooks(MinhashesHooks):
 
     @override
     def kernels(self, settings: Values) -> Sequence[str]:
-        return SAMPLES
+        return of_samples(settings)
 
 
 class ContainedHooks(MinhashesHooks):
