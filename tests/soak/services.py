@@ -18,7 +18,7 @@ import psutil
 from benchmarks.ui_server import Server
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.home.folder import FOLDER
-from corpus_assets.orchestration.home.postgres import VARIABLE
+from corpus_assets.orchestration.home.postgres import VARIABLE, database_url
 from resources.planning.planner import Status
 from tests.build.small import digests, drive, opened, save_tokenizer, write_small
 from tests.house import TOP
@@ -135,6 +135,7 @@ def ended(server: Server) -> int:
 
 def twice(folder: Path) -> Iterator[str]:
     """Yields every partition that was computed again of the same, with nothing else computed of it in between."""
+    database_url()  # Writes the driver into the variable.
     with dg.DagsterInstance.from_config(str(folder / FOLDER)) as instance:
         for stage in opened(folder).graph:
             made: dict[str | None, list[tuple[str, str]]] = {}
