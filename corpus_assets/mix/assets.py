@@ -12,6 +12,7 @@ from corpus_assets.licences.documents import NONE, Count, Licences, metadata_of,
 from corpus_assets.mix.cuts import cuts_of, lines_of, lines_part, rows_of
 from corpus_assets.mix.kept import LEAVE_OUT, REASONS, flags_of_all
 from corpus_assets.mix.losses import mixed_losses
+from corpus_assets.mix.repeat import NOT_USED
 from corpus_assets.mix.scatter import Kept, scatter
 from corpus_assets.mix.shuffle import in_order, keyed_order, slimpajama_order
 from corpus_assets.mix.units.dimensions import Dimension
@@ -31,7 +32,6 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task, dropped_row
 
 LICENCE_KEY = "source.licence_key"
-NOT_USED = "not_in_this_epoch"
 
 
 def mixed_pass1(task: Task, by_score: Uses | None = None) -> None:

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from corpus_assets.mix.repeat import NOT_USED
 from resources.ledger.ledger import Record
 from resources.shards.listing import Listing
 
-_MEANT = frozenset({"duplicate", "not_in_this_epoch"})
+_MEANT = frozenset({"duplicate", NOT_USED})
 """Losses that `dedup.max_loss` limits, or that the epochs of the source request."""
 
 

@@ -1,6 +1,11 @@
 """Exact epochs: decides how often each kept document is used."""
 
+from typing import Final
+
 from resources.hashing import keyed_hash
+
+NOT_USED: Final = "not_in_this_epoch"
+"""The reason for documents that are used zero times, because the epochs of their source are fewer than one."""
 
 
 def copies(epochs: float, seed: int, source: str, identifier: str) -> int:

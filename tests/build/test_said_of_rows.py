@@ -116,6 +116,12 @@ def test_ids_that_differ_or_are_made_from_files_are_no_matter(tmp_path: Path) ->
     assert built(written(tmp_path, files), "normalized_documents") == []
 
 
+def test_fewer_epochs_than_one_are_what_was_asked_for(tmp_path: Path) -> None:
+    sources = [{"name": name, "location": f"raw/{name}", "epochs": epochs} for name, epochs in (("a", 0), ("b", 0.25))]
+    files = {f"{name}/1.jsonl": [{"text": prose(f"{name} {n}")} for n in range(ROWS)] for name in "ab"}
+    assert built(written(tmp_path, files, sources=sources), "mixed_pass1") == []
+
+
 def test_each_reason_has_rows_with_place_id_and_text(tmp_path: Path) -> None:
     data = rows()
     for number in range(0, ROWS, 2):

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from corpus_assets.filter.assets import FILTERED
 from corpus_assets.filter.filtered_documents import CHANGES, Change
-from corpus_assets.mix.assets import NOT_USED
 from corpus_assets.mix.kept import REASONS
-from corpus_assets.mix.repeat import copies
+from corpus_assets.mix.repeat import NOT_USED, copies
 from corpus_assets.tracing.kept_rows import left_out_by
 from corpus_assets.tracing.look import Look
 from corpus_assets.tracing.tables import IDS, TEXTS, count_of
