@@ -40,6 +40,7 @@ class HDF5Rows:
         self.n, channels, self.sequence_length = data.shape
         self._per_chunk = data.chunks[0] if data.chunks else 1
         self._is_direct = _is_direct(data)
+        self._buffer = np.empty(_most_stored(data) if self._is_direct else 0, np.uint8)
         self._places: dict[int, tuple[int, int]] = {}  # offset and size of chunks by their first rows
         # The last chunk read, by its first row, so that small ranges in order decompress it once.
         self._chunk: tuple[int, NDArray[np.uint8]] | None = None
@@ -108,7 +109,10 @@ class HDF5Rows:
 
     def _stored(self, start: int) -> bytes:
         """Returns the stored bytes of the chunk whose first row is `start`."""
-        skipped, stored = self._data.id.read_direct_chunk((start, 0, 0))
+        try:  # Into a buffer of our own: HDF5 takes as much memory as a damaged file says.
+            skipped, stored = self._data.id.read_direct_chunk((start, 0, 0), out=self._buffer)
+        except ValueError as error:
+            raise OSError(f"chunk is larger than deflate makes it: {error}") from error
         if skipped:
             raise OSError(f"chunk of {len(stored)} bytes skips a filter")
         return bytes(stored)
@@ -232,7 +236,7 @@ def _places(data: h5py.Dataset) -> dict[int, tuple[int, int]]:
     A chunk that skips a filter, or is stored with more bytes than deflate ever needs, is left out.
     """
     places: dict[int, tuple[int, int]] = {}
-    most = 2 * int(np.prod(data.chunks, dtype=np.int64)) * data.dtype.itemsize
+    most = _most_stored(data)
 
     def found(chunk: h5py.h5d.StoreInfo) -> None:
         if not chunk.filter_mask and chunk.size <= most and chunk.byte_offset is not None:
@@ -240,6 +244,11 @@ def _places(data: h5py.Dataset) -> dict[int, tuple[int, int]]:
 
     data.id.chunk_iter(found)
     return places
+
+
+def _most_stored(data: h5py.Dataset) -> int:
+    """Returns more bytes than a chunk ever has behind deflate."""
+    return int(2 * math.prod(data.chunks) * data.dtype.itemsize)
 
 
 def _plain(value: Any) -> Any:
