@@ -1,13 +1,16 @@
 """Language models in ARPA, the text form that KenLM and others read."""
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from corpus_assets.language_models.estimate import Block, Estimate
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpus_assets.language_models.estimate import Block, Estimate, Numbers
 from corpus_assets.language_models.tokens import UNKNOWN
 from corpus_assets.language_models.vocabulary import Vocabulary
 
-_DIGITS, _NEVER = 7, -99.0
+_NEVER = -99.0
 
 
 def arpa(estimate: Estimate, words: Vocabulary) -> Iterator[bytes]:
@@ -19,20 +22,30 @@ def arpa(estimate: Estimate, words: Vocabulary) -> Iterator[bytes]:
         if length != before:
             yield b"\n\\%d-grams:\n" % length
             if length == 1:
-                yield b"%s\t%s\t0\n" % (_log(estimate.unknown), UNKNOWN.encode())
+                yield b"%s\t%s\t0\n" % (_logs(np.array([estimate.unknown]))[0].as_py(), UNKNOWN.encode())
             before = length
-        yield _lines(block, words.named(block.words).__getitem__, is_last=length == estimate.order)
+        yield _lines(block, words, is_last=length == estimate.order)
     yield b"\n\\end\\\n"
 
 
-def _lines(block: Block, name: Callable[[int], bytes], *, is_last: bool) -> bytes:
-    probabilities, backoffs = block.probability.tolist(), block.backoff.tolist()
-    rows = zip(block.words.tolist(), probabilities, backoffs, strict=True)
-    if is_last:
-        return b"".join(b"%s\t%s\n" % (_log(p), b" ".join(map(name, words))) for words, p, _ in rows)
-    return b"".join(b"%s\t%s\t%s\n" % (_log(p), b" ".join(map(name, words)), _log(b)) for words, p, b in rows)
+def _lines(block: Block, words: Vocabulary, *, is_last: bool) -> bytes:
+    names, rows = words.named(block.words)
+    ngrams = _joined([names.take(pa.array(column)) for column in rows.T], b" ")
+    backoffs = [] if is_last else [_logs(block.backoff)]
+    lines = _joined([_logs(block.probability), ngrams, *backoffs], b"\t")
+    whole = _joined([lines, pa.repeat(pa.scalar(b"", pa.large_binary()), len(lines))], b"\n")
+    return whole.buffers()[2].to_pybytes() if len(whole) else b""
 
 
-def _log(share: float) -> bytes:
-    """Returns the logarithm; of nothing -99, as SRILM writes it, since KenLM reads no infinite one."""
-    return b"%.*g" % (_DIGITS, min(0.0, math.log10(share) if share else _NEVER)) if share != 1 else b"0"
+def _joined(columns: list[pa.Array], between: bytes) -> pa.Array:
+    return pc.binary_join_element_wise(*columns, pa.scalar(between, pa.large_binary()))
+
+
+def _logs(shares: Numbers) -> pa.Array:
+    """Returns the logarithms, with the digits that tell floats of 32 bits apart: KenLM keeps no more.
+
+    That of nothing is -99, as SRILM writes it, since KenLM reads no infinite one.
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.where(shares > 0, np.minimum(np.log10(shares), 0.0), _NEVER) + 0.0
+    return pa.array(logs.astype(np.float32)).cast(pa.string()).cast(pa.large_binary())

@@ -116,7 +116,7 @@ def language_model_stages(sections: Sequence[Mapping[str, Any]]) -> Iterator[Sta
             description="A language model, smoothed by modified Kneser-Ney, in ARPA.",
             partitioning=Partitioning.NONE,
             compute=partial(train, name=name, counted=_counted_asset(name)),
-            code_version="1",
+            code_version="2",
             io="records",
             inputs=(every(_counted_asset(name), folded=True),),
             hooks=TrainedHooks(place, values),

@@ -1,12 +1,13 @@
 """Tables of n-grams by hash: words are hashes of 64 bits; n-grams with equal hashes are told apart by their words."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.language_models.tokens import BEGIN, END
-from resources.hashing import keyed_hash
+from resources.hashing import hash_parts, keyed_hasher, keyed_hashes
 
 Words = NDArray[np.uint64]
 """n-grams (rows, n): hashes of their words."""
@@ -14,12 +15,24 @@ Words = NDArray[np.uint64]
 NOTHING: Final = 0
 """What stands before the first word of an n-gram that is shorter than its table is wide."""
 
+_PURPOSE: Final = "language model"
+_HASH = keyed_hasher(_PURPOSE, 0)
 _ODD, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
 def word_hash(word: str) -> int:
     """Returns the hash of a word, which is not 0."""
-    return keyed_hash("language model", 0, word) or 1
+    return _HASH(hash_parts(word)) or 1
+
+
+def word_hashes(words: Iterable[bytes]) -> Iterator[int]:
+    """Yields the hashes of words in UTF-8."""
+    return (found or 1 for found in keyed_hashes(_PURPOSE, 0, words))
+
+
+def other_hashes(words: Iterable[bytes]) -> Iterator[int]:
+    """Yields hashes that tell words with equal hashes apart."""
+    return keyed_hashes(_PURPOSE, 1, words)
 
 
 BEGIN_HASH, END_HASH = word_hash(BEGIN), word_hash(END)

@@ -2,8 +2,10 @@
 
 import tempfile
 import tracemalloc
+from functools import partial
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from corpus_assets.language_models import vocabulary
@@ -20,19 +22,21 @@ def test_words_are_found_by_their_hashes() -> None:
         asked = np.array(
             [[word_hash(word) for word in WORDS], [BEGIN_HASH, END_HASH, *[word_hash("a")] * 4]], np.uint64
         )
-        found = words.named(asked)
-        assert [found[key].decode() for key in asked[0].tolist()] == WORDS
-        assert (found[BEGIN_HASH], found[END_HASH]) == (b"<s>", b"</s>")
+        named, rows = words.named(asked)
+        assert rows.shape == asked.shape
+        assert [word.decode() for word in named.take(pa.array(rows[0])).to_pylist()] == WORDS
+        assert named.take(pa.array(rows[1])).to_pylist() == [b"<s>", b"</s>", *[b"a"] * 4]
         for absent in (0, word_hash("c"), 2**64 - 1):
             with pytest.raises(CorpusError, match="no list of words"):
                 words.named(np.array([[absent]], np.uint64))
     with Vocabulary([], 64, tempfile.TemporaryFile) as words:
         assert len(words) == 0
-        assert words.named(np.array([[END_HASH]], np.uint64))[END_HASH] == b"</s>"
+        named, rows = words.named(np.array([[END_HASH]], np.uint64))
+        assert named.take(pa.array(rows[0])).to_pylist() == [b"</s>"]
 
 
 def test_two_words_with_one_hash_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vocabulary, "word_hash", len)
+    monkeypatch.setattr(vocabulary, "word_hashes", partial(map, len))
     with pytest.raises(CorpusError, match="two words have one hash"):
         Vocabulary(["ab", "a", "cd"], 64, tempfile.TemporaryFile)
 
