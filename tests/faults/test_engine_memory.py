@@ -120,10 +120,10 @@ def sources_of_one_file(folder: Path) -> list[dict[str, Any]]:
 
 
 CORPORA = [
-    *(sample, shared_data, long_texts, one_text, many_sources),
+    *(sample, shared_data, long_texts, many_sources),
     *(
         pytest.param(corpus, marks=pytest.mark.minutes)
-        for corpus in (tiny_texts, tiny_files, one_cell, many_datasets, sources_of_one_file)
+        for corpus in (one_text, tiny_texts, tiny_files, one_cell, many_datasets, sources_of_one_file)
     ),
 ]
 DATASETS: list[dict[str, Any]] = [{"name": "train", "shuffle": True}, {"name": "megatron", "format": "megatron"}]
