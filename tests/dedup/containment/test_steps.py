@@ -161,7 +161,7 @@ def test_how_many_shingles_may_be_missing_by_chance() -> None:
             assert missed <= 2e-4
 
 
-@pytest.mark.parametrize("memory", [1 << 10, 1 << 14, 1 << 26])
+@pytest.mark.parametrize("memory", [1 << 12, 1 << 14, 1 << 26])
 @pytest.mark.parametrize("unit", ["char", "word"])
 def test_common_shingles_are_those_of_the_sets_with_any_memory(unit: Unit, memory: int) -> None:
     scheme = SignatureScheme(unit=unit, width=4)
