@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from corpus_assets.language_models.estimate import Block, Estimate, Numbers
 from corpus_assets.language_models.tokens import UNKNOWN
@@ -38,7 +37,9 @@ def _lines(block: Block, words: Vocabulary, *, is_last: bool) -> bytes:
 
 
 def _joined(columns: list[pa.Array], between: bytes) -> pa.Array:
-    return pc.binary_join_element_wise(*columns, pa.scalar(between, pa.large_binary()))
+    from pyarrow.compute import binary_join_element_wise  # Takes a while to load.
+
+    return binary_join_element_wise(*columns, pa.scalar(between, pa.large_binary()))
 
 
 def _logs(shares: Numbers) -> pa.Array:
