@@ -152,6 +152,7 @@ bench: $(READY)  ## measure every stage
 
 memory: $(READY)  ## build corpora of odd shapes, and look at the memory of all processes together
 	$(BIN)/python -m pytest -s --minutes tests/faults/test_engine_memory.py
+	$(BIN)/python -m pytest --minutes -m minutes tests/dedup/test_adversarial.py tests/tokenize/test_encoding.py
 
 # All of it takes a night; `make faults CALLS="--share 0.1" REQUESTS="--share 0.1"` tries a tenth.
 faults: $(READY) $(EXTRAS)/.ready  ## let each call of the system and each request to a store fail once in a small build

@@ -7,15 +7,12 @@ from pathlib import Path
 import pytest
 
 from resources.errors import ConfigError
-from resources.hashing import keyed_hash
 from tests.beginning.starts import begin, built
 from tests.golden import SHARED, shared
 
 pytestmark = pytest.mark.slow
 LARGE = 3 << 20
 """Bytes of files from which on a tenth of the rows is built."""
-ALONE = 2
-"""One of so many hostile files is built alone, too: all are built together, as a set."""
 
 
 def names(*parts: str, folders: bool) -> list[str]:
@@ -25,11 +22,9 @@ def names(*parts: str, folders: bool) -> list[str]:
     return found or ["nothing"]
 
 
-def builds_or_says_why(place: Path, output: Path, *, build: bool = True) -> None:
+def builds_or_says_why(place: Path, output: Path) -> None:
     done = begin(place, output)
     if done.exception is None:
-        if not build:
-            return
         if sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) > LARGE:
             output.write_text(f"sample: {{share: 0.1}}\n{output.read_text()}")
         built(output)
@@ -48,5 +43,4 @@ def test_every_set(name: str, tmp_path: Path) -> None:
 def test_every_hostile_file(name: str, tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     shutil.copy(shared("data", "hostile", name), tmp_path / "raw" / name)
-    is_built = keyed_hash("built alone", 0, name) % ALONE == 0
-    builds_or_says_why(tmp_path / "raw", tmp_path / "corpus.yaml", build=is_built)
+    builds_or_says_why(tmp_path / "raw", tmp_path / "corpus.yaml")

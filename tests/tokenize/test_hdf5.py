@@ -340,3 +340,16 @@ def test_chunks_in_any_order_and_far_apart_are_read(between: int) -> None:
     with read_hdf5(target) as found:
         assert [part.tolist() for part in found.blocks(4)] == [rows[:4].tolist(), rows[4:].tolist()]
         assert found[2:5].tolist() == rows[2:5].tolist()
+
+
+@given(length=st.integers(1, 4), rows=st.integers(1, 9), rows_per_chunk=st.integers(1, 3), seed=st.integers(0, 99))
+def test_chunks_of_a_few_values_are_larger_than_these_and_read(
+    length: int, rows: int, rows_per_chunk: int, seed: int
+) -> None:
+    values = np.random.default_rng(seed).integers(-(2**31), 2**31, (rows, 3, length)).astype(np.int32)
+    target = io.BytesIO()
+    write_hdf5(target, [values], {}, features=LM_FEATURES, sequence_length=length, rows_per_chunk=rows_per_chunk)
+    with read_hdf5(target) as found:
+        assert np.array_equal(np.concatenate([*found.blocks()]), values)
+        assert np.array_equal(found[:1], values[:1])
+        assert len(found.row_chunks(0, rows)) == rows

@@ -20,6 +20,7 @@ BLOCK_BYTES = 1 << 23
 MAX_CHUNK_BYTES = 1 << 28
 KERNEL_PAYS = 1 << 30
 NO_PLACE = (0, 0)
+_FRAME_BYTES = 1 << 10
 Watch = Callable[[Iterator[NDArray[np.int32]]], Iterator[NDArray[np.int32]]]
 _READ_FAULTS: Final = (OSError, RuntimeError, OverflowError, cast(type[Exception], isal_zlib.IsalError))
 
@@ -247,8 +248,8 @@ def _places(data: h5py.Dataset) -> dict[int, tuple[int, int]]:
 
 
 def _most_stored(data: h5py.Dataset) -> int:
-    """Returns more bytes than a chunk ever has behind deflate."""
-    return int(2 * math.prod(data.chunks) * data.dtype.itemsize)
+    """Returns more bytes than a chunk ever has behind deflate, which makes one of a few values larger than it was."""
+    return _FRAME_BYTES + int(2 * math.prod(data.chunks) * data.dtype.itemsize)
 
 
 def _plain(value: Any) -> Any:
