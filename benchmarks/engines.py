@@ -38,7 +38,7 @@ from resources.stage.declaration import Partitioning, Stage
 from resources.stage.jobs.job import Job, Outcome
 from resources.stage.jobs.run_job import run_job
 from resources.storage.holders import this_process
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 SHARDS, QUICK_SHARDS = (32, 6_000, 3), (4, 100, 1)
 """Shards of the corpus, documents of each, and turns of every engine."""

@@ -19,7 +19,7 @@ from resources.hashing import content_digest
 from resources.ledger.ledger import FileRecord, Ledger, Record, partition_name
 from resources.stage.jobs.keys import Keys
 from resources.stage.settings import chunk_key
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 
 def measure(shards: int, chunks: int) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.chat.chat import chat_control, masked_conversations
 from corpus_assets.tokenize.modes.mode import Tools
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 MEGABYTES, QUICK_MEGABYTES = 40, 4
 ROUNDS, QUICK_ROUNDS = 7, 3

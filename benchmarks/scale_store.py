@@ -22,7 +22,7 @@ from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.stage.settings import range_key
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 THRESHOLD: Final = 0.8
 ID_BYTES: Final = 36

@@ -17,11 +17,12 @@ from resources.errors import LedgerError
 from resources.formats.documents import decode_document
 from resources.hashing import sized_hasher
 from resources.spill import Buckets
+from resources.stage.output import json_content
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
 from resources.stage.settings import range_key
 from resources.stage.small_arrays import small_arrays
-from resources.stage.task import Task, json_content
+from resources.stage.task import Task
 
 ORDER = "order of sources"
 NEIGHBOURS = "pairs of neighbours"

@@ -17,7 +17,7 @@ from resources.ledger.records import Record
 from resources.raw_places.addresses import scheme_of
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from resources.storage.ownership import owner_of
 from resources.storage.read_only import ReadOnlyStorage
 

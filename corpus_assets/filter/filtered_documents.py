@@ -15,8 +15,9 @@ from resources.errors import BadFileError
 from resources.formats.documents import encode_document
 from resources.formats.jsonl.lines import DocumentWriter, LineWriter
 from resources.formats.row_tables import LENGTHS, TEXT, digests
+from resources.stage.counts import dropped_row
 from resources.stage.partition import Partition
-from resources.stage.task import Task, dropped_row
+from resources.stage.task import Task
 
 CHANGES = ".changes.jsonl"
 """Suffix of the derived file with a row for each document that a rule dropped or changed."""

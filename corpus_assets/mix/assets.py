@@ -25,11 +25,12 @@ from resources.formats.documents import DOCUMENT_COLUMNS, decode_document
 from resources.formats.row_tables import ORIGINS, ROW, SHARDS, identifiers, pack_row, packed_rows
 from resources.hashing import content_digest
 from resources.shards.listing import Listing
+from resources.stage.counts import dropped_row
 from resources.stage.declaration import Partitioning, Stage, own_segment, same
 from resources.stage.hooks import Hooks, Records, Values
 from resources.stage.partition import Partition
 from resources.stage.settings import chunk_key
-from resources.stage.task import Task, dropped_row
+from resources.stage.task import Task
 
 LICENCE_KEY = "source.licence_key"
 

@@ -15,7 +15,7 @@ from resources.formats.token_streams import DATA, LENGTHS, NOWHERE
 from resources.hashing import content_digest
 from resources.raw_places.addresses import scheme_of
 from resources.storage.interface import Storage
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 
 class TokenStream:

@@ -26,11 +26,12 @@ from resources.errors import BadFileError
 from resources.formats.codecs import LARGEST_WINDOW_BYTES
 from resources.raw_places.files import printable
 from resources.shards.listing import Shard
+from resources.stage.counts import dropped_row
 from resources.stage.declaration import Partitioning, Stage, every, same
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
 from resources.stage.partitions import in_order_of_paths
-from resources.stage.task import Task, dropped_row
+from resources.stage.task import Task
 
 SIZE = "size"
 """Counters of the rows of a shard: bytes of its raw file, by which shards are put together."""

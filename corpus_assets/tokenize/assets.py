@@ -22,6 +22,7 @@ from corpus_assets.tokenize.datasets import (
 )
 from corpus_assets.tokenize.given_ids import NO_IDS
 from corpus_assets.tokenize.modes.registry import mode_of
+from corpus_assets.tokenize.params import params
 from corpus_assets.tokenize.tokens import DatasetBuild
 from resources.formats.examples import DROPPED
 from resources.stage.declaration import Input, Partitioning, Stage, every, own_segment, same
@@ -69,7 +70,7 @@ def _params(task: Task, dataset: Dataset) -> None:
     counted = names.sequences(name) if dataset.shuffled else names.tokens(name)
     read = dataset.rows_from if dataset.shard_set else None
     given = tokens.DatasetOptions.given(task, name)
-    tokens.params(task, given, dataset.tokenizer, counted=counted, written=names.tokens(name), read=read)
+    params(task, given, dataset.tokenizer, counted=counted, written=names.tokens(name), read=read)
 
 
 def tokenizer_stage(dataset: str | None, kind: str) -> Stage:

@@ -12,7 +12,7 @@ from corpus_assets.config.datasets.masked import MaskedOptions, is_masked, longe
 from corpus_assets.config.datasets.masked_modes import UNREAD
 from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.config.datasets.token_files import reads_tokens
-from corpus_assets.tokenize import compiled, tokenizer, tokens
+from corpus_assets.tokenize import compiled, notes, tokenizer, tokens
 from corpus_assets.tokenize.counts.losses import conversation_losses
 from corpus_assets.tokenize.encode.attempts import BACKEND
 from corpus_assets.tokenize.modes.dpo import before_answer
@@ -141,7 +141,7 @@ class RowsHooks(DatasetHooks):
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterable[str]:
-        return tokens.row_notes(partitions, settings, self.dataset.name)
+        return notes.row_notes(partitions, settings, self.dataset.name)
 
 
 class JudgedRowsHooks(RowsHooks):
@@ -165,7 +165,7 @@ class ParamsHooks(DatasetHooks):
 
     @override
     def notes(self, partitions: Sequence[Partition], settings: Settings) -> Iterable[str]:
-        return tokens.discarded_notes(partitions, settings, self.dataset.name)
+        return notes.discarded_notes(partitions, settings, self.dataset.name)
 
 
 def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:

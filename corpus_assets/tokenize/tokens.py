@@ -1,6 +1,5 @@
 """The asset `<dataset>_tokens`: from documents or examples in the store to an HDF5 file in the store."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
@@ -11,33 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.config.datasets.modes import DatasetSection, dataset_section
-from corpus_assets.dataset_names import mixture
 from corpus_assets.tokenize.counts.by_source import of_one_source
-from corpus_assets.tokenize.counts.data_params import data_params, encode_data_params
 from corpus_assets.tokenize.counts.discarded import of_example
-from corpus_assets.tokenize.counts.lengths import packing_table, save_lengths
-from corpus_assets.tokenize.counts.manifest import MANIFEST, rows_manifest
-from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
-from corpus_assets.tokenize.encode.attempts import slower_notes, with_fastest
+from corpus_assets.tokenize.counts.lengths import save_lengths
+from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics
+from corpus_assets.tokenize.encode.attempts import with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.given_ids import holds_ids, ids_of
 from corpus_assets.tokenize.modes.chat.chat import OWN_TEXTS
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
-from corpus_assets.tokenize.tokenizer import identity_of, load_tokenizer_of, with_control
+from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.documents.row_counts import counted_by_power
-from resources.formats.examples import DROPPED, Example, decode_example, example_texts
+from resources.formats.examples import Example, decode_example, example_texts
 from resources.formats.hdf5.chunks import StoredBlock
 from resources.formats.hdf5.writer import write_hdf5
-from resources.raw_places.files import printable
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
 FIRST_TEXTS = 64
-_MOST_KEYS, _SHOWN_KEYS = 100, 8
-MUCH = 0.1  # share of discarded documents from which on a note is given
+_MOST_KEYS = 100
 TEMPLATE = "chat_template"
 """The local file with a chat template."""
 
@@ -300,63 +294,3 @@ def _by_source(build: DatasetBuild, statistics: Statistics) -> dict[str, dict[st
         tokens=statistics.document_tokens,
         loss_tokens=statistics.loss_valid_tokens,
     )
-
-
-def params(task: Task, build: DatasetOptions, tokenizer: str, *, counted: str, written: str, read: str | None) -> None:
-    """Writes a dataset's `data_params.json`, parameters and the summed statistics of its partitions, and its manifest.
-
-    tokenizer: the asset that holds it. counted: asset whose partitions hold the counters; written: asset whose
-    partitions are the files (the same unless the dataset is shuffled). read: asset whose partitions say what was
-    dropped while the dataset's own files were read.
-    """
-    identity = identity_of(task.input(tokenizer), build.options.get("separator"))
-    total = merge(Statistics.from_dict(made.counters(COUNTERS)) for made in task.inputs(counted))
-    arrays = Counter[str]()
-    for tokens_of_file in task.inputs(written):
-        arrays.update(tokens_of_file.counters(H5_DATASET_STATS))
-    value = data_params(
-        build.mode.cerebras_name,
-        build.mode.layout.features,
-        build.options,
-        statistics=total,
-        arrays=arrays,
-        tokenizer=identity,
-    )
-    skipped = Counter[str]()
-    for examples in task.inputs(read) if read else ():
-        skipped.update(examples.counters(DROPPED))
-    value["post-process"]["skipped_rows"] = dict(sorted(skipped.items()))
-    task.save_bytes(f"tokens/{build.name}/data_params.json", encode_data_params(value))
-    manifest = rows_manifest(build.name, build.options, identity, total, task.inputs(written))
-    if task.reads(mixture(build.name)):
-        manifest["mixture"] = task.input(mixture(build.name)).json()
-    task.save_json(f"tokens/{build.name}/{MANIFEST}", manifest, rows=1, derived=True)
-    task.count(rows_out=total.n_examples, tokens=total.non_pad_tokens, documents=total.processed_files)
-    task.count(discarded=dict(total.discarded_documents))
-    if table := packing_table(task.inputs(counted), build.section):
-        task.count(packing=table)
-
-
-def row_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
-    """Yields sentences on keys that nothing read, answers learned apart, and a fast library that gave other ids."""
-    keys = Counter[str]()
-    for partition in partitions:
-        keys.update(partition.record.statistics.get("unread_keys", {}))
-    if own := sum(partition.record.statistics.get(OWN_TEXTS, 0) for partition in partitions):
-        changed = f"answers that the template writes otherwise once later turns follow: {own:,}"
-        yield f"dataset {dataset}: {changed}; each is learned in a separate copy of its conversation"
-    yield from slower_notes(partitions, f"dataset {dataset}")
-    if keys:
-        named = ", ".join(f"{printable(key)} ({count:,})" for key, count in keys.most_common(_SHOWN_KEYS))
-        more = f" and {len(keys) - _SHOWN_KEYS} more" if len(keys) > _SHOWN_KEYS else ""
-        yield f"dataset {dataset}: nothing reads these keys of its rows (number of rows): {named}{more}"
-
-
-def discarded_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
-    """Yields a sentence if nothing was made of a dataset, or much was discarded, with the reasons."""
-    for partition in partitions:
-        numbers = partition.record.statistics
-        found, rows, seen = Counter(numbers.get("discarded", {})), numbers["rows_out"], numbers["documents"]
-        if not rows or found.total() > MUCH * seen:
-            why = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.items())) or "nothing to read"
-            yield f"dataset {dataset}: {rows:,} rows; {found.total():,} of {seen:,} documents discarded ({why})"

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from resources.formats.documents import decode_document
+from resources.stage.counts import SHOWN_ROWS, dropped_row
 from resources.stage.partition import Partition
-from resources.stage.task import SHOWN_ROWS, Task, dropped_row
+from resources.stage.task import Task
 
 
 def show_rows(task: Task, given: Partition, reason: str, gone: NDArray[np.bool_]) -> None:

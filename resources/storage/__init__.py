@@ -7,7 +7,7 @@ from typing import Any
 from resources.storage.interface import Storage
 from resources.user.modules import named
 
-STORES = {"local": "resources.storage.local:open_local", "s3": "resources.storage.s3.store:open_s3"}
+STORES = {"local": "resources.storage.local.store:open_local", "s3": "resources.storage.s3.store:open_s3"}
 """The function that opens each kind of store. A new store is a file of this folder and a line here."""
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.synthetic import write_synthetic
 from resources.shards.listing import Shard
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.build.small import opened
 
 SHARDS = 1000

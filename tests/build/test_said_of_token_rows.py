@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from corpus_assets.orchestration.building.notes import dropped_examples
-from resources.stage.task import DROPPED_ROWS
+from resources.stage.counts import DROPPED_ROWS
 from tests.build.small import drive, opened, prose
 from tests.build.test_datasets import TEMPLATE
 

@@ -10,7 +10,7 @@ from corpus_assets.cli.main import app
 from resources.ledger import ledger
 from resources.ledger.ledger import Ledger
 from resources.storage.interface import Storage, Unpublished
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from resources.storage.read_only import ReadOnlyStorage
 from tests.build.small import Work, opened, raw_rows
 

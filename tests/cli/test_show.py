@@ -14,7 +14,7 @@ from corpus_assets.cli.questions.wanted import wanted
 from corpus_assets.orchestration.instance.instance import serve
 from resources.errors import ConfigError
 from resources.stage.partition import Partition
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from resources.version import VERSION
 from tests.build.small import Work, drive, live_records, opened, prose, statuses, write_raw
 from tests.faults.command import run

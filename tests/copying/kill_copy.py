@@ -9,7 +9,7 @@ from typing import Any
 
 from corpus_assets.copying import copy_corpus
 from resources.ledger.ledger import Ledger
-from resources.storage.local import LocalUnpublished
+from resources.storage.local.unpublished import LocalUnpublished
 from tests.build.small import opened
 from tests.copying.test_copy import other
 

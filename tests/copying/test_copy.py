@@ -16,8 +16,8 @@ from corpus_assets.verification.verify import verify
 from resources.errors import ConfigError, StorageError
 from resources.ledger.ledger import record_path
 from resources.storage.file_cache import FileCache
-from resources.storage.local import TEMPORARY
-from resources.storage.local_locks import LEASES, LOCK
+from resources.storage.local.locks import LEASES, LOCK
+from resources.storage.local.unpublished import TEMPORARY
 from resources.storage.s3.address import Address
 from resources.storage.s3.client import S3Settings
 from resources.storage.s3.store import S3Storage

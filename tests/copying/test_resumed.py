@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from corpus_assets.copying import copy_corpus
 from corpus_assets.verification.verify import verify
-from resources.storage.local import TEMPORARY
+from resources.storage.local.unpublished import TEMPORARY
 from tests.build.small import Work, live_records, opened
 from tests.copying.kill_copy import MOMENTS
 from tests.copying.test_copy import copied, other, stored

@@ -19,7 +19,7 @@ from resources.formats.row_tables import LENGTHS, TEXT
 from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), max_size=8)
 SHARDS = st.dictionaries(st.tuples(st.sampled_from(["web", "books"]), st.integers(0, 2)), ROWS, max_size=4)

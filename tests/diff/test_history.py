@@ -15,7 +15,7 @@ from corpus_assets.diff.numbers import Asset, Numbers, flattened, same_content
 from corpus_assets.diff.opened import open_side
 from corpus_assets.verification.verify import verify
 from resources.errors import ConfigError
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.build.conftest import built_once, work
 from tests.build.small import Work, opened
 from tests.faults.command import run

@@ -12,7 +12,7 @@ from corpus_assets.export.format import Build, Files
 from corpus_assets.export.registry import format_of
 from corpus_assets.export.token_stream import DATA, LENGTHS
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 
 class _Stream:

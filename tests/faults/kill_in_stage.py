@@ -12,7 +12,7 @@ from typing import Any
 from corpus_assets.verification.verify import verify
 from resources.ledger.ledger import Ledger
 from resources.stage.task import Task
-from resources.storage.local import LocalUnpublished
+from resources.storage.local.unpublished import LocalUnpublished
 from resources.storage.s3.paths import has_plain_name, unversioned
 from resources.storage.s3.upload import S3Unpublished, Upload
 from tests.build.small import contents, drive, live_records, opened

@@ -19,8 +19,8 @@ from corpus_assets.verification.verify import verify
 from resources.formats.jsonl.members import TABLE
 from resources.hashing import content_digest
 from resources.stage.declaration import Partitioning
-from resources.storage.local import TEMPORARY
-from resources.storage.local_locks import BUILDERS, LEASES, LOCK
+from resources.storage.local.locks import BUILDERS, LEASES, LOCK
+from resources.storage.local.unpublished import TEMPORARY
 from resources.storage.owner_file import OWNER
 from tests.build.small import contents, decompressed, digests, drive, live_records, opened, write_small
 from tests.faults.command import last_json, run, start

@@ -27,13 +27,13 @@ from resources.raw_places import local
 from resources.stage.partition import Partition
 from resources.storage.holders import this_process
 from resources.storage.leases import Held
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.build.small import Work, drive, opened
 
 HOLD = """
 import sys
 from pathlib import Path
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 with LocalStorage(Path(sys.argv[1])).exclusive():
     print("held", flush=True)
     sys.stdin.read()

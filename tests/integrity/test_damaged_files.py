@@ -18,7 +18,7 @@ from corpus_assets.verification.verify import mended, verify
 from resources.errors import DamagedFileError
 from resources.ledger.ledger import recipe_digest, record_path
 from resources.stage.partition import Partition
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.build.small import Work, contents, digests, drive, opened
 
 ONE = "books--one"

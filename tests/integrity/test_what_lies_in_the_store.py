@@ -19,8 +19,8 @@ from resources.ledger.ledger import Ledger
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.graph import Graph
 from resources.stage.task import Task
-from resources.storage.local import LocalStorage
-from resources.storage.local_locks import LOCK
+from resources.storage.local.locks import LOCK
+from resources.storage.local.store import LocalStorage
 from tests.build.small import Work, contents, drive, opened
 
 

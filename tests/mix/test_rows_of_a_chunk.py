@@ -13,7 +13,7 @@ from resources.formats.row_tables import ROW
 from resources.stage.partitions import Partitions
 from resources.stage.soundness import SMALL
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.data.building import build, open_corpus, partitions, write_rows
 
 DOCUMENTS = 1_500

@@ -15,7 +15,7 @@ from corpus_assets.reading import partition as partitions_of_streams
 from resources.errors import LedgerError
 from resources.formats.row_tables import identifiers
 from resources.formats.token_streams import DATA, DOCUMENTS, IDS, LENGTHS, NAMES
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.export.exported import encoded, exported, folder_of, partitions, tokenizer_of
 from tests.reading.written import numbered, save, write_stream
 

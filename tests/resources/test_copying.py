@@ -13,7 +13,7 @@ from resources.ledger.ledger import Ledger
 from resources.ledger.records import FileRecord, Record
 from resources.storage.holders import this_process
 from resources.storage.interface import Storage
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from resources.storage.removal import remove_files
 from resources.storage.s3.store import S3Storage
 from resources.storage.small_objects.builders import name_of

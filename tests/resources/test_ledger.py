@@ -22,8 +22,8 @@ from resources.ledger.ledger import (
     record_path,
 )
 from resources.ledger.snapshots import Seen, decode_snapshot, encode_snapshot
-from resources.storage import local
-from resources.storage.local import LocalStorage
+from resources.storage.local import store
+from resources.storage.local.store import LocalStorage
 
 
 def record(partition: str | None, digest: str = "d", asset: str = "a") -> Record:
@@ -105,7 +105,7 @@ def test_changes_and_removals_are_seen_by_a_ledger_that_looked_before(ledger: Le
 def test_a_record_that_is_rewritten_without_another_time_is_read_again(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "settled", lambda _: False)
+    monkeypatch.setattr(store, "settled", lambda _: False)
     for digest in ("d", "e"):
         ledger.write(record("one", digest))
         os.utime(ledger.storage.fetch(record_path("a", "one")), (5, 5))

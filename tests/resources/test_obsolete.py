@@ -9,7 +9,7 @@ from resources.ledger.obsolete import remove_obsolete
 from resources.ledger.records import FileRecord, Record
 from resources.storage.holders import Process
 from resources.storage.leases import Held
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 KEY = ("asset", "key")
 OLD, NEW = "asset/key.old", "asset/key.new"

@@ -8,7 +8,7 @@ from corpus_assets.split.losses import WHOLLY_HELD_OUT, empty_notes, holdout_los
 from resources.ledger.ledger import Record
 from resources.shards.listing import Listing, Shard
 from resources.stage.partition import Partition
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 SHARD = Shard("books--a", "books", "a", "/raw", "a.jsonl", 1, "1")
 LISTING = Listing((SHARD,), ())

@@ -11,7 +11,7 @@ from corpus_assets.tokenize.tokenizer import check_template, check_tokenizer, ch
 from resources.errors import ConfigError
 from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.tokenize.tokenizers_for_tests import trained
 
 

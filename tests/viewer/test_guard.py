@@ -12,7 +12,7 @@ from corpus_assets.viewer.app import standing_alone
 from corpus_assets.viewer.guard import POLICY, Guard
 from corpus_assets.viewer.query import Query, RefusedError
 from resources.ledger.records import FileRecord
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 PLACES = ("/corpus/", "/corpus/assets/raw_source", "/corpus/static/corpus.css", "/corpus/nothing", "/nothing", "/")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from corpus_assets.viewer import reading
 from resources.ledger.records import FileRecord, Record
 from resources.stage.partition import Partition
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 LINES = st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"") + b"\n"), max_size=40)
 

@@ -22,7 +22,8 @@ from resources.errors import CorpusError
 from resources.kernels.cache_folder import VARIABLE, cache_base
 from resources.kernels.compiling import cpu_seconds, missing
 from resources.stage.declaration import kernels_of
-from resources.storage import local, open_storage
+from resources.storage import open_storage
+from resources.storage.local.store import LocalStorage
 from resources.storage.s3 import store as s3
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -68,7 +69,7 @@ def findings(open_corpus: Callable[[], Corpus]) -> Iterator[Finding]:
 def _store(corpus: Corpus, needed: Need) -> Iterator[Finding]:
     """Tries whether a build can write; the corpus is only read, so the store is opened once more for that."""
     store = open_storage(corpus.settings.values["storage"], corpus.folder)
-    if isinstance(store, local.LocalStorage):
+    if isinstance(store, LocalStorage):
         yield _folder("storage", Path(store.place), "storage.root", needed)
     if isinstance(store, s3.S3Storage):
         yield _bucket(store)

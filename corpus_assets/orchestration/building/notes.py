@@ -10,10 +10,10 @@ from corpus_assets.takedown.named import list_notes
 from resources.documents.looked_for import missing
 from resources.planning.planner import Planner, Status
 from resources.raw_places.files import glob_pattern, printable
+from resources.stage.counts import DROPPED_ROWS, SHOWN_ROWS
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.hooks import Hooks, gives
 from resources.stage.partition import Partition
-from resources.stage.task import DROPPED_ROWS, SHOWN_ROWS
 
 MIXED = "mixed_pass1"
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.tokenize.ragged import Ids
 from resources.formats.examples import Example, example_texts
-from resources.stage.task import beginning
+from resources.stage.counts import beginning
 
 Decode = Callable[[Ids], str]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus_assets.tokenize.counts.by_source import BySource
-from resources.stage.task import SHOWN_ROWS
+from resources.stage.counts import SHOWN_ROWS
 
 COUNTERS = "counters"
 """Counters of a partition, kept while its rows were made (`Statistics.as_dict`)."""

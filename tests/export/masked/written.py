@@ -23,7 +23,7 @@ from corpus_assets.export.registry import format_of
 from corpus_assets.export.token_stream import DATA, LENGTHS
 from resources.ledger.records import FileRecord
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.export.masked.rules import Document
 from tests.export.streams import _Stream
 

@@ -19,7 +19,7 @@ from corpus_assets.export.masked.documents import LearnedReader
 from corpus_assets.export.masked.figures import row_figures
 from corpus_assets.export.registry import format_of
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.export.masked import rules
 from tests.export.masked.rules import of_documents
 from tests.export.masked.written import Made, _joined, _Stored

@@ -18,7 +18,7 @@ from corpus_assets.export.token_stream import DATA, DOCUMENT, DOCUMENTS, IDS, LE
 from corpus_assets.export.weights.uses import Mix, Used
 from resources.formats.token_streams import ORIGIN, ORIGINS, STREAMS
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from tests.export.masked.rules import Document
 
 MOST, CHUNKS, EOS = 6, 3, 9

@@ -14,7 +14,7 @@ from corpus_assets.export.texts.refused import REASONS, RefusedError
 from corpus_assets.export.texts.rows import Row, Rows
 from resources.formats.examples import Example, decode_example, encode_example
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 NUMBERS = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)

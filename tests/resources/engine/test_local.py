@@ -20,7 +20,7 @@ from resources.engine.local import LocalEngine
 from resources.engine.time_limit import within
 from resources.stage.declaration import Partitioning, Stage
 from resources.stage.jobs.job import Job, Outcome
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 
 def nothing(_: Any) -> None:

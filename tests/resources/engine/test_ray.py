@@ -22,7 +22,7 @@ from resources.engine.ray_cluster import Machine
 from resources.engine.time_limit import within
 from resources.errors import ConfigError, EngineError
 from resources.stage.jobs.job import Job, Outcome
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from resources.storage.owner_file import OWNER
 from resources.storage.ownership import Claimant, claim
 from tests.resources.engine.clusters import ARGUMENTS, cluster, wait_until

@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from resources.engine.ray_task import ground_of, serve
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 
 def _handler(_: int) -> bool:

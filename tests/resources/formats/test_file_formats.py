@@ -20,7 +20,7 @@ from resources.formats.segments import ZSTD_ROWS
 from resources.ledger.ledger import FileRecord
 from resources.shards.listing import Shard
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 SHARD = Shard("books--one", "books", "one", "raw", "one.jsonl", 1, "1")
 

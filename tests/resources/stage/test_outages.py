@@ -17,7 +17,7 @@ from resources.formats.arrays import ArrayWriter
 from resources.formats.known import fault_of
 from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 LINES = b"".join(b'{"id":"%d","text":"%s","source":"s"}\n' % (number, b"ab" * number) for number in range(500))
 FAULTS = [

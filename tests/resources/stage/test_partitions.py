@@ -10,7 +10,7 @@ from resources.stage.declaration import Input, every, own_segment, same
 from resources.stage.jobs.digests_read import digests_read
 from resources.stage.partition import Partition
 from resources.stage.partitions import Partitions
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 STORE = LocalStorage.__new__(LocalStorage)
 SEGMENTS = ("a", "b")

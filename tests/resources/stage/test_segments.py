@@ -12,7 +12,7 @@ from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.stage.soundness import SMALL
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 PATH = "a/x.npy"
 CUTS = {"one": (0, 2_000_000), "none": (2_000_000, 2_000_000), "two": (2_000_000, 2_500_000)}

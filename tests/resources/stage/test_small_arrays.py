@@ -14,7 +14,7 @@ from resources.stage.partitions import Partitions
 from resources.stage.small_arrays import Run, ranges, small_arrays
 from resources.stage.soundness import SMALL
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 ROW = np.dtype([("number", "<u4"), ("digest", "u1", (32,))])
 MEMORY = 1 << 30

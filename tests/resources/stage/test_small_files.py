@@ -10,7 +10,7 @@ from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
 from resources.stage.small_files import SmallFiles
 from resources.stage.task import Given, Task
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 
 PATH = "a/x.npy"
 

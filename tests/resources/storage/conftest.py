@@ -6,7 +6,7 @@ import pytest
 
 from resources.storage.file_cache import FileCache
 from resources.storage.interface import Storage
-from resources.storage.local import LocalStorage
+from resources.storage.local.store import LocalStorage
 from resources.storage.s3.address import Address
 from resources.storage.s3.store import S3Storage
 from tests.object_store import Server

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from resources.errors import StorageError
 from resources.processes.alive import birth
-from resources.storage import local
 from resources.storage.holders import this_process
-from resources.storage.local import TEMPORARY, LocalStorage
-from resources.storage.local_locks import LOCK
+from resources.storage.local import files
+from resources.storage.local.locks import LOCK
+from resources.storage.local.store import LocalStorage
+from resources.storage.local.unpublished import TEMPORARY
 
 
 @pytest.fixture
@@ -155,7 +156,7 @@ def test_temporary_folders_of_other_hosts_go_when_nothing_was_written_for_a_day(
 
 def _open_anew(root: Path) -> int:
     """Exit code of another process that tries to build on a store."""
-    code = "import sys; from pathlib import Path; from resources.storage.local import LocalStorage\n"
+    code = "import sys; from pathlib import Path; from resources.storage.local.store import LocalStorage\n"
     code += "with LocalStorage(Path(sys.argv[1])).exclusive(): pass"
     done = subprocess.run([sys.executable, "-c", code, str(root)], check=False, capture_output=True, text=True)
     assert not done.returncode or "is building on this store" in done.stderr
@@ -232,7 +233,7 @@ def test_a_store_that_cannot_be_written_is_named_by_its_key(
 
 def test_new_folders_are_synced_in_their_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[Path] = []
-    monkeypatch.setattr(local, "_sync_folder", synced.append)
+    monkeypatch.setattr(files, "sync_folder", synced.append)
     LocalStorage(tmp_path / "store").write("a/b/c", b"x")
     store = tmp_path / "store"
     assert synced == [tmp_path, store, store / "a", store / "a/b"]
