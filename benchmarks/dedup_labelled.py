@@ -45,7 +45,8 @@ REFERENCES = """Published values, which are not repeated here:
   the same hub. Its texts are read from scans, so copies differ in a tenth of the words, which a threshold of 0.8 is not
   for."""
 
-_HEADER = "| set | tool | precision | recall | F1 | gone | ARI |\n|---|---|---:|---:|---:|---:|---:|"
+_SHOWN = {"precision": "precision", "recall": "recall", "f1": "F1", "gone": "gone", "ari": "ARI"}
+_HEADER = f"| set | tool | {' | '.join(_SHOWN.values())} |\n|---|---|{'---:|' * len(_SHOWN)}"
 
 
 def measure(quick: bool, peers: Sequence[Peer] = PEERS, cache: Path = CACHE) -> dict[str, Any]:
@@ -136,7 +137,7 @@ def table(measured: Mapping[str, Any]) -> str:
     rows = [_HEADER]
     for name, found in measured.items():
         if "absent" in found:
-            rows.append(f"| {name} | absent: {_plain(found['absent'])} |" + " |" * 5)
+            rows.append(f"| {name} | absent: {_plain(found['absent'])} |" + " |" * len(_SHOWN))
             continue
         rows += [f"| {name} | {tool} | {_shown(values)} |" for tool, values in found["tools"].items()]
     return "\n".join(rows)
@@ -144,10 +145,8 @@ def table(measured: Mapping[str, Any]) -> str:
 
 def _shown(values: Mapping[str, Any]) -> str:
     if "absent" in values:
-        return f"absent: {_plain(values['absent'])} | | | |"
-    return " | ".join(
-        "" if values[key] is None else f"{values[key]:.3f}" for key in ("precision", "recall", "f1", "ari")
-    )
+        return f"absent: {_plain(values['absent'])}" + " |" * (len(_SHOWN) - 1)
+    return " | ".join("" if values[key] is None else f"{values[key]:.3f}" for key in _SHOWN)
 
 
 def _plain(words: str) -> str:

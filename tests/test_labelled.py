@@ -103,3 +103,16 @@ def test_what_is_absent_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert {row.count("|") for row in rows} == {8}
     assert "5 documents, 1 pairs of copies" in section(found)
     assert "macro F1 0.952" in section(found)
+
+
+def test_every_figure_has_its_column() -> None:
+    values = {"precision": 0.1, "recall": 0.2, "f1": 0.3, "gone": 0.4, "ari": 0.5}
+    only_gone = dict.fromkeys(values) | {"gone": 0.6}
+    tools = {"one": values, "other": only_gone, "absent": {"absent": "no wheel"}}
+    rows = table({"pairs": {"documents": 5, "copies": 1, "tools": tools}}).splitlines()
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert cells[0] == ["set", "tool", "precision", "recall", "F1", "gone", "ARI"]
+    assert cells[2] == ["pairs", "one", "0.100", "0.200", "0.300", "0.400", "0.500"]
+    assert cells[3] == ["pairs", "other", "", "", "", "0.600", ""]
+    assert cells[4][:3] == ["pairs", "absent", "absent: no wheel"]
+    assert {len(row) for row in cells} == {7}
