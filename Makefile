@@ -13,6 +13,8 @@ SITE := .venv-site
 NEWEST := .venv-newest
 SBOM := .venv-sbom
 FUZZ := .venv-fuzz
+# Only for the disk that writes down what reaches it.
+POWER := .venv-power
 # For each reader; 1800 is half an hour.
 FUZZ_SECONDS ?= 120
 SOAK_SECONDS = $(or $(SECONDS),3600)
@@ -38,7 +40,7 @@ SKIPPED := .tests-skipped
 # Hundreds of tests start processes: without bytecode each of them would compile a thousand modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz soak ui clean
+.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz power soak ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -169,6 +171,15 @@ $(FUZZ)/.ready: $(READY)
 fuzz: $(FUZZ)/.ready  ## give hostile inputs to every reader, led by coverage, FUZZ_SECONDS for each
 	$(FUZZ)/bin/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
+$(POWER)/.ready:
+	rm -rf $(POWER)
+	$(PYTHON) -m venv $(POWER)
+	$(POWER)/bin/python -m pip install --quiet --disable-pip-version-check "mfusepy>=3.1,<4"
+	@touch $@
+
+power: $(READY) $(POWER)/.ready  ## cut the power while a corpus is built, on ext4, XFS and Btrfs (root, loop devices, FUSE)
+	$(BIN)/python -m tests.power --python $(POWER)/bin/python $(CUTS)
+
 soak: $(if $(POSTGRES),$(EXTRAS)/.ready,$(READY))  ## random operations under the sensor for an hour, or SECONDS; POSTGRES=1 for a server
 	$(if $(POSTGRES),$(EXTRAS)/bin,$(BIN))/python -m tests.soak --seconds $(SOAK_SECONDS) $(if $(POSTGRES),--postgres)
 
@@ -176,4 +187,4 @@ ui: $(READY)  ## open the Dagster web UI on http://127.0.0.1:3000, and the viewe
 	$(BIN)/corpus ui
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv $(SKIPPED) $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) $(SBOM) $(FUZZ) site dist data .dagster_home
+	rm -rf .venv $(SKIPPED) $(EXTRAS) $(READERS) $(FAMILIES) $(SITE) $(NEWEST) $(SBOM) $(FUZZ) $(POWER) site dist data .dagster_home

@@ -20,7 +20,7 @@ from corpus_assets.contamination.search import Searcher
 ITEMS = 100_000
 FEWEST, MOST = 8, 110
 PIECE = 3
-MEGABYTES, QUICK_MEGABYTES = 48, 8
+MEGABYTES, QUICK_MEGABYTES = 48, 2
 ROUNDS = 3
 PLANTS = 50
 

@@ -42,7 +42,7 @@ from corpus_assets.export.registry import FORMATS
 from corpus_assets.reading import TokenStream, WindowDataset
 from resources.errors import CorpusError
 
-MEGABYTES, QUICK_MEGABYTES = (32, 256), (4, 24)
+MEGABYTES, QUICK_MEGABYTES = (32, 256), (2, 8)
 CHUNKS = 2
 SPLIT = "decontaminated_train"
 STREAM = f"{SPLIT}_token_stream"

@@ -49,7 +49,7 @@ from resources.stage.partition import files_with
 LAST_OF_PIPELINE = "decontaminated_train"
 MIX_AND_SPLITS = ("mixed_pass1", "mixed_pass2", "train", "decontaminated_train")
 CODEC_TURNS = 5
-MEGABYTES, QUICK_MEGABYTES = (32, 2048), (4, 24)
+MEGABYTES, QUICK_MEGABYTES = (32, 2048), (2, 8)
 """Of the small corpora and of the large one, in which a stage of the whole corpus takes long enough to be measured."""
 
 LOADED_LATE = {"guarded_clusters": ("networkit",)}

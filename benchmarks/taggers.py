@@ -44,8 +44,8 @@ ALONE = (
 TOGETHER = ("gopher_v2", "c4_v2", "pii_regex_with_counts_fast_v2", "char_length_v1", "repetitions_v1")
 CLD2 = "cld2_en_doc_v2"
 REAL = ("gopher_v2", "c4_v2", "pii_regex_with_counts_fast_v2", "char_length_v1", CLD2)
-MEGABYTES, QUICK_MEGABYTES = 48, 8
-SAMPLE, QUICK_SAMPLE = 400_000, 100_000
+MEGABYTES, QUICK_MEGABYTES = 48, 2
+SAMPLE, QUICK_SAMPLE = 400_000, 30_000
 ROUNDS = 3
 DOLMA = "dolma==1.2.1"
 PEERS = Path(__file__).resolve().parents[1] / ".peers"

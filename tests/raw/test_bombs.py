@@ -15,8 +15,8 @@ from tests.raw.every_format import archive
 from tests.raw.packings import PACK
 
 LIMITS = Limits(line_bytes=1 << 18, free_bytes=1 << 20, ratio=4)
-UNPACKED = 32 << 20
-PEAK = 12 << 20
+UNPACKED = 16 << 20
+PEAK = 8 << 20
 XZ_DICTIONARY = 8 << 20  # which is counted, as the library takes it from Python
 Pack = Callable[[bytes], bytes]
 

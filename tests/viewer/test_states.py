@@ -1,7 +1,8 @@
 """Every page of the viewer and every command that only reads, in every state that a corpus may be in.
 
 The pages come from the table of addresses and the commands from the command line, so that a new one is looked at too.
-With `CORPUS_SCREENSHOTS` a folder, `test_pictures_of_all_pages` keeps a picture of each page in each state there.
+With `CORPUS_SCREENSHOTS` a folder, `test_all_pages_fit_a_browser_without_a_fault` keeps a picture of each page in each
+state there.
 """
 
 import html
@@ -26,6 +27,8 @@ from tests.viewer.browser import chromium, find_chromium
 from tests.viewer.served import served
 from tests.viewer.states import STATES
 
+UNLIKE_TO_ESTIMATE = ("fresh", "failed", "another builder", "of another", "empty source", "without files")
+"""States that an estimate can tell: it builds samples of the raw files elsewhere, and reads nothing of the store."""
 LINKS = re.compile(r'href="([^"#]+)')
 WIDTHS = (1600, 400)
 WRITES = {"build", "clean", "copy", "init", "sample", "import", "megatron-cache", "publish", "pull", "audit"}
@@ -129,6 +132,7 @@ def test_all_commands_say_something_in_each_state(state: tuple[str, Path], monke
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("state", UNLIKE_TO_ESTIMATE, indirect=True)
 def test_an_estimate_says_something_in_each_state(state: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     _, folder = state
     monkeypatch.chdir(folder)
@@ -148,10 +152,11 @@ def _stored(folder: Path) -> dict[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (Debian package: chromium)")
-def test_pictures_of_all_pages(state: tuple[str, Path], tmp_path: Path) -> None:
+def test_all_pages_fit_a_browser_without_a_fault(state: tuple[str, Path], tmp_path: Path) -> None:
     name, folder = state
     corpus = opened(folder)
-    kept = Path(os.environ.get("CORPUS_SCREENSHOTS") or tmp_path / "pictures") / name.replace(" ", "-")
+    wanted = os.environ.get("CORPUS_SCREENSHOTS")
+    kept = Path(wanted or tmp_path) / name.replace(" ", "-")
     kept.mkdir(parents=True)
     first: dict[str, str] = {}
     for address in addresses(corpus):
@@ -163,7 +168,8 @@ def test_pictures_of_all_pages(state: tuple[str, Path], tmp_path: Path) -> None:
             for number, address in enumerate(first.values()):
                 browser.open(f"{base}{address}")
                 name = address.strip("/").replace("/", "-")[:60]
-                browser.screenshot(kept / f"{number:02}-{name}-{width}.png")
+                if wanted:
+                    browser.screenshot(kept / f"{number:02}-{name}-{width}.png")
                 assert browser.too_wide() <= 0, (address, width)
-        assert len(list(kept.glob("*.png"))) == len(WIDTHS) * len(first) >= 20
+        assert len(first) >= 10
         assert [fault for fault in browser.faults if " 404 " not in f" {fault} "] == []
