@@ -33,13 +33,16 @@ def run(config: Path | None, *, dry_run: bool, force: bool = False, taking_over:
             take_over(corpus.storage, corpus.claimant)
         typer.echo(f"{corpus.storage.place} belongs to {corpus.file} now; nothing was removed")
         return
-    if not (force or dry_run) and (reasons := refused_deletions(corpus.planner())):
+    reasons = [] if force else refused_deletions(corpus.planner())
+    if reasons and not dry_run:
         raise ConfigError("\n".join([*reasons, "nothing was removed; if this is meant: corpus clean --force"]))
     removed = clean_corpus(corpus, dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
     typer.echo(
         f"{verb} {removed.partitions} orphaned partitions, {removed.files} files, {removed.temporary} temporary folders"
     )
+    if reasons:
+        typer.echo("\n".join([*reasons, "only with --force: without it corpus clean removes nothing"]))
     if removed.unowned:
         typer.echo(f"{removed.unowned} of the files were named by no record")
     for name, who in corpus.storage.leases():

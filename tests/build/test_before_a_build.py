@@ -63,12 +63,20 @@ def test_files_that_are_read_again_and_are_the_same_cost_no_partition(work: Work
     assert work.plan() == {}
 
 
-def test_partitions_of_files_that_are_gone_are_removed_only_when_forced(work: Work) -> None:
+def test_partitions_of_files_that_are_gone_are_removed_only_when_forced(
+    work: Work, capsys: pytest.CaptureFixture[str]
+) -> None:
     for file in (work.folder / "raw/books").iterdir():
         file.unlink()
     before = opened(work.folder).ledger.records("raw_source").keys()
     with pytest.raises(ConfigError, match=r"source books: .*\n?.*corpus clean --force"):
         clean.run(work.folder / "corpus.yaml", dry_run=False)
+    capsys.readouterr()
+    clean.run(work.folder / "corpus.yaml", dry_run=True)
+    said = capsys.readouterr().out
+    assert "source books: " in said and "only with --force: without it corpus clean removes nothing" in said
+    clean.run(work.folder / "corpus.yaml", dry_run=True, force=True)
+    assert "--force" not in capsys.readouterr().out
     assert opened(work.folder).ledger.records("raw_source").keys() == before
     clean.run(work.folder / "corpus.yaml", dry_run=False, force=True)
     assert not [key for key in opened(work.folder).ledger.records("raw_source") if str(key).startswith("books--")]
