@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.config.datasets.export_options import Export
 from corpus_assets.export.documents import Documents, Parts
 from corpus_assets.export.token_stream import id_type
+from corpus_assets.tokenize.named_tokens import token_id
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
 from resources.stage.partition import Partition
@@ -50,7 +51,7 @@ class Build(Generic[SectionT]):
             return cls(name, section, tokenizer, None, None, around)
         separator = separator_id(name, section, tokenizer)
         if section.first_token is not None and separator is not None:
-            first = _token_id(f"datasets.{name}.bos_token", section.first_token, tokenizer)
+            first = token_id(tokenizer, f"datasets.{name}.bos_token", section.first_token)
             return cls(name, section, tokenizer, None, None, ((first,), (separator,)))
         before, after = (separator if section.separator == side else None for side in ("before", "after"))
         return cls(name, section, tokenizer, before, after)
@@ -76,25 +77,17 @@ def _text_ids(text: str | None, tokenizer: Tokenizer) -> tuple[int, ...]:
     return () if text is None else tuple(tokenizer.encode_trusted(text, bos=False).tolist())
 
 
-def _token_id(key: str, token: str, tokenizer: Tokenizer) -> int:
-    found = tokenizer.token_id(token)
-    if found is None:
-        raise ConfigError(f"{key} is {token!r}; valid: a token of the vocabulary ({tokenizer.vocab_size} entries)")
-    return found
-
-
 def separator_id(name: str, section: Export, tokenizer: Tokenizer) -> int | None:
     """Returns the id of the separator of documents; None if there is none."""
     if section.separator == "none":
         return None
     if section.separator_token is not None:
-        found, what = tokenizer.token_id(section.separator_token), f"{section.separator_token!r} is"
-    else:
-        begins = section.separator == "before" and tokenizer.bos_id is not None
-        found, what = tokenizer.bos_id if begins else tokenizer.eos_id, "end-of-text is"
+        return token_id(tokenizer, f"datasets.{name}.separator_token", section.separator_token)
+    begins = section.separator == "before" and tokenizer.bos_id is not None
+    found = tokenizer.bos_id if begins else tokenizer.eos_id
     if found is None:
         raise ConfigError(
-            f"datasets.{name}.separator: {what} no token of the vocabulary ({tokenizer.vocab_size} entries); "
+            f"datasets.{name}.separator: end-of-text is no token of the vocabulary ({tokenizer.vocab_size} entries); "
             "valid: a `separator_token` that is, or `separator: none`"
         )
     return found

@@ -20,6 +20,7 @@ from corpus_assets.export.weights.tables import file_key, require_units, weights
 from corpus_assets.tokenize import tokenizer
 from corpus_assets.tokenize.datasets import dataset_run_options
 from corpus_assets.tokenize.encode.attempts import slower_notes
+from corpus_assets.tokenize.named_tokens import check_tokens, named_tokens
 from resources.config_files import read_outside
 from resources.errors import ConfigError
 from resources.stage.hooks import Hooks
@@ -196,6 +197,7 @@ def check_export(settings: Settings, name: str) -> None:
     options = entry["tokenizer"] or settings["tokenizer"]
     loaded = tokenizer.check_tokenizer(options, own)
     section = export_section(entry)
+    check_tokens(named_tokens(type(section), entry, f"datasets.{name}"), options, loaded)
     if loaded is not None:
         Build.of(name, section, loaded)
     vocabulary = loaded.vocab_size if loaded else options.get("vocabulary")

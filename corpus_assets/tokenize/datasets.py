@@ -12,7 +12,7 @@ from corpus_assets.config.datasets.masked import MaskedOptions, is_masked, longe
 from corpus_assets.config.datasets.masked_modes import UNREAD
 from corpus_assets.config.datasets.modes import dataset_section
 from corpus_assets.config.datasets.token_files import reads_tokens
-from corpus_assets.tokenize import compiled, notes, tokenizer, tokens
+from corpus_assets.tokenize import compiled, named_tokens, notes, tokenizer, tokens
 from corpus_assets.tokenize.counts.losses import conversation_losses
 from corpus_assets.tokenize.encode.attempts import BACKEND
 from corpus_assets.tokenize.modes.dpo import before_answer
@@ -25,7 +25,6 @@ from resources.shards.listing import Listing
 from resources.stage.hooks import Hooks, Records
 from resources.stage.partition import Partition
 
-FIM_TOKENS = ("prefix_token", "middle_token", "suffix_token")
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
 # Version of the loss in modes with answers by the template; a value, so that rows of other modes stay fresh.
 _LEARNED = {
@@ -218,7 +217,7 @@ def check_delimiter(entry: Settings, source: str | None, values: Settings, key: 
 
 
 def check_dataset(settings: Settings, name: str) -> None:
-    """Raises `ConfigError` for a chat template that cannot be used and for FIM tokens outside the vocabulary."""
+    """Raises `ConfigError` for a chat template that cannot be used, and for named tokens outside the vocabulary."""
     entry, key = entry_of(settings, name), f"datasets.{name}"
     declared, of_tokenizer = tokenizer_section(settings, name if entry["tokenizer"] else None)
     loaded = tokenizer.check_tokenizer(declared, of_tokenizer)
@@ -230,17 +229,16 @@ def check_dataset(settings: Settings, name: str) -> None:
         source, place = loaded.chat_template, f"{key}: of the tokenizer"
     if "chat_template" in entry:
         chosen = given or declared.get("chat_template") or ""
-        tokenizer.check_control_tokens(chosen, place if given else f"{of_tokenizer}.chat_template", declared, loaded)
+        named_tokens.check_control_tokens(chosen, place if given else f"{of_tokenizer}.chat_template", declared, loaded)
     if source is not None:
         tokenizer.check_template(source, place, values, day_of(entry), marks=entry.get("loss_roles", ()) is None)
         tokenizer.check_values(source, f"{key}.template_values", entry.get("template_values", {}))
     if loaded is not None and entry.get("response_delimiter") and not entry["reference"]:
         check_delimiter(entry, source or loaded.chat_template, loaded.template_values, key)
-    if loaded is not None:
-        named = {f"{key}.{option}": entry[option] for option in FIM_TOKENS if option in entry}
-        tokenizer.check_tokens(loaded, named)
-        if source is not None:
-            _check_learned(entry, loaded, source, place, f"{of_tokenizer} (kind {loaded.kind})")
+    named = named_tokens.named_tokens(type(dataset_section(entry)), entry, key)
+    named_tokens.check_tokens(named, declared, loaded)
+    if loaded is not None and source is not None:
+        _check_learned(entry, loaded, source, place, f"{of_tokenizer} (kind {loaded.kind})")
 
 
 def _check_learned(entry: Settings, loaded: LoadedTokenizer, source: str, place: str, of: str) -> None:

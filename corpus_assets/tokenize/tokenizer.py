@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from corpus_assets.config.ready_templates import READY
 from corpus_assets.tokenize.encode.cuts import parts_to_train_on
 from corpus_assets.tokenize.modes.chat.limited_template import try_template
 from corpus_assets.tokenize.template_files import template_source
@@ -26,7 +25,7 @@ from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.ids_alone import IDS, files_of_vocabulary
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, files_digest, load_tokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Identity
-from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING, train_bpe
+from corpus_assets.tokenize.tokenizers.training import special_tokens, train_bpe
 from resources.config_files import beside, held_in, is_file, read_outside
 from resources.errors import BadFileError, ConfigError, CorpusError
 from resources.hashing import content_digest, keyed_hash
@@ -55,7 +54,7 @@ def tokenizer(task: Task, folder: str) -> None:
     settings = task["tokenizer"]
     spec = _spec(settings)
     if settings["kind"] == "train":
-        special = (END_OF_TEXT, PADDING, *settings["special_tokens"])
+        special = special_tokens(settings["special_tokens"])
         trained = train_bpe(_training_texts(task, settings), settings["vocabulary"], special_tokens=special)
         files = {TOKENIZER_JSON: trained}
     else:
@@ -171,29 +170,6 @@ def _loaded(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTokenizer:
         while len(_CHECKED) > _MAX_LOADED:
             del _CHECKED[next(iter(_CHECKED))]
     return _CHECKED[key]
-
-
-def check_tokens(tokenizer: LoadedTokenizer, tokens: Mapping[str, str]) -> None:
-    """Raises ConfigError for a token that the vocabulary does not have. tokens: by the key that names each."""
-    for key, token in tokens.items():
-        if tokenizer.token_id(token) is None:
-            raise ConfigError(f"{key}: {token!r} is no token of the vocabulary ({tokenizer.vocab_size} entries)")
-
-
-def check_control_tokens(template: str, key: str, settings: Settings, tokenizer: LoadedTokenizer | None) -> None:
-    """Raises ConfigError for a ready template whose control tokens a tokenizer does not have, or will not be given.
-
-    settings: of the tokenizer. tokenizer: None for one that is not there yet.
-    """
-    if settings["kind"] == "train":
-        missing = [token for token in READY.get(template, ()) if token not in settings["special_tokens"]]
-    else:
-        missing = [token for token in READY.get(template, ()) if tokenizer and tokenizer.token_id(token) is None]
-    if missing:
-        raise ConfigError(
-            f"{key}: {template} writes the control tokens {', '.join(missing)}, which the tokenizer does not have; "
-            "valid: a tokenizer with them (one that is trained gets them by `special_tokens`), or another template"
-        )
 
 
 def check_template(

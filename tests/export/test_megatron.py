@@ -54,7 +54,7 @@ def test_a_separator_that_is_no_token_is_refused_before_a_build(tmp_path: Path) 
     named = {"name": "meg", "format": "megatron", "separator_token": "<|nothing|>"}
     path = str(tmp_path / "corpus" / "tokenizer" / "tokenizer.json")
     write_config(tmp_path, {"datasets": [named], "tokenizer": {"kind": "neox", "path": path}})
-    with pytest.raises(ConfigError, match=r"datasets\.meg\.separator: '<\|nothing\|>' is no token"):
+    with pytest.raises(ConfigError, match=r"datasets\.meg\.separator_token: '<\|nothing\|>' is no token"):
         check_export(opened(tmp_path).settings.values, "meg")
 
 

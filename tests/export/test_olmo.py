@@ -112,7 +112,7 @@ def test_texts_of_a_split_without_white_space_have_a_stream_of_their_own(tmp_pat
 def test_a_token_before_documents_goes_with_one_after_them(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="bos_token goes with `separator: after`, received 'before'"):
         exported(tmp_path, {**OLMO, "bos_token": "a", "separator": "before"})
-    with pytest.raises(ConfigError, match=r"datasets\.made\.bos_token is 'nowhere'; valid: a token of the vocabulary"):
+    with pytest.raises(ConfigError, match=r"datasets\.made\.bos_token: 'nowhere' is no token of the vocabulary"):
         written("olmo", {"bos_token": "nowhere"}, {})
 
 

@@ -185,7 +185,7 @@ def test_packed_documents_account_for_every_token() -> None:
 
 
 def test_tokenizers_that_cannot_work() -> None:
-    with pytest.raises(ConfigError, match="middle_token is '<none>'"):
+    with pytest.raises(ConfigError, match="middle_token: '<none>' is no token"):
         lists(["x"], fim(middle_token="<none>"))
     tokenizer = ByteTokenizer()
     tokenizer.eos_id = None

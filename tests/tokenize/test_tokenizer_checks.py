@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from corpus_assets.tokenize import tokenizer as module
-from corpus_assets.tokenize.tokenizer import check_template, check_tokenizer, check_tokens, vocabulary_note
+from corpus_assets.tokenize.tokenizer import check_template, check_tokenizer, vocabulary_note
 from resources.errors import ConfigError
 from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
@@ -33,11 +33,6 @@ def test_tokens_that_a_tokenizer_lacks_are_refused(tmp_path: Path) -> None:
             check_tokenizer(settings(path, trained(), **{role: "<none>"}))
     with pytest.raises(ConfigError, match="neither an eos nor a pad"):
         check_tokenizer(settings(path, trained(), kind="tokenizer_json"))
-    loaded = check_tokenizer(settings(path, trained()))
-    assert loaded is not None
-    check_tokens(loaded, {"datasets.fim.eos": "<|endoftext|>"})
-    with pytest.raises(ConfigError, match=r"^datasets\.fim\.prefix: '<fim>' is no token"):
-        check_tokens(loaded, {"datasets.fim.prefix": "<fim>"})
 
 
 def test_a_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

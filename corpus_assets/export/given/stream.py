@@ -16,6 +16,7 @@ from corpus_assets.raw.sampling import LEFT_OUT_BYTES, Chosen
 from corpus_assets.token_files.documents import Bad, Batch, batches
 from corpus_assets.token_files.pieces import How, TokenSource
 from corpus_assets.token_files.registry import FORMATS
+from corpus_assets.tokenize.named_tokens import token_id
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.documents.row_counts import added, by_power
@@ -73,12 +74,11 @@ def separator_of(where: str, section: TokenFiles, loaded: Tokenizer) -> int | No
     begins = section.side == "before" and loaded.bos_id is not None
     found = loaded.bos_id if begins else loaded.eos_id
     if section.separator_token is not None:
-        found = loaded.token_id(section.separator_token)
-    if found is None and (section.separator_token is not None or section.by_separator):
-        named = repr(section.separator_token) if section.separator_token else "end-of-text"
+        return token_id(loaded, f"{where}.separator_token", section.separator_token)
+    if found is None and section.by_separator:
         raise ConfigError(
-            f"{where}.separator_token: {named} is no token of the vocabulary ({loaded.vocab_size} entries); valid: a "
-            "token that is"
+            f"{where}.separator_token: end-of-text is no token of the vocabulary ({loaded.vocab_size} entries); valid: "
+            "a token that is"
         )
     return found
 

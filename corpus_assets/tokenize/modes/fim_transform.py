@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from corpus_assets.config.datasets.modes import FIMDataset
+from corpus_assets.tokenize.named_tokens import token_id
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.errors import ConfigError
@@ -73,7 +74,7 @@ class ControlIds:
         begins = tokenizer.bos_by_setting if section.reference else tokenizer.adds_bos
         begin = [tokenizer.bos_id] if begins and tokenizer.bos_id is not None else []
         names = ("prefix_token", "middle_token", "suffix_token")
-        parts = (_control_id(tokenizer, name, getattr(section, name)) for name in names)
+        parts = ([token_id(tokenizer, f"datasets.{section.name}.{name}", getattr(section, name))] for name in names)
         return cls(*(np.array(ids, np.int32) for ids in (begin, *parts, [tokenizer.eos_id])))
 
     def joined(self, kind: Kind, parts: Sequence[Ids]) -> Ids:
@@ -98,13 +99,6 @@ def turns_bos_off(tokenizer: Tokenizer) -> bool:
     It turns the setting off; a tokenizer of the tokenizers library goes by its file alone, and puts the id there still.
     """
     return tokenizer.bos_by_setting and tokenizer.adds_bos and tokenizer.kind == "huggingface"
-
-
-def _control_id(tokenizer: Tokenizer, name: str, token: str) -> list[int]:
-    found = tokenizer.token_id(token)
-    if found is None:
-        raise ConfigError(f"{name} is {token!r}; valid: a token of the vocabulary ({tokenizer.vocab_size} entries)")
-    return [found]
 
 
 def cut_text(text: str, key: bytes, decisions: Decisions) -> tuple[Kind, list[str]]:

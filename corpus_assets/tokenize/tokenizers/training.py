@@ -1,6 +1,6 @@
 """Training of a byte-level BPE tokenizer (Sennrich et al. 2016; byte alphabet of Radford et al. 2019)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
@@ -9,6 +9,25 @@ from resources.errors import ConfigError
 END_OF_TEXT = "<|endoftext|>"
 PADDING = "<|padding|>"
 BYTE_ALPHABET = 256
+_WORDS = pre_tokenizers.ByteLevel(add_prefix_space=False)
+
+
+def special_tokens(more: Sequence[str]) -> tuple[str, ...]:
+    """Returns the control tokens of a trained tokenizer. more: `tokenizer.special_tokens`."""
+    return (END_OF_TEXT, PADDING, *more)
+
+
+def may_be_learned(token: str) -> bool:
+    """Returns whether training may put a token into the vocabulary: it is merged of bytes of one word.
+
+    token: as the vocabulary spells it, a byte as a letter of the alphabet.
+    """
+    if not set(token) <= set(pre_tokenizers.ByteLevel.alphabet()):
+        return False
+    text = decoders.ByteLevel().decode([token])
+    # A token may hold a part of a character, whose bytes alone are no text.
+    return "\N{REPLACEMENT CHARACTER}" in text or len(_WORDS.pre_tokenize_str(text)) == 1
+
 
 
 def train_bpe(
@@ -34,7 +53,7 @@ def train_bpe(
     if len(set(special_tokens)) != len(special_tokens):
         raise ConfigError(f"special tokens repeat: {special_tokens}")
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = _WORDS
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
     trainer = trainers.BpeTrainer(
