@@ -1,10 +1,9 @@
-"""Builds a corpus and kills itself inside one stage: `python -m tests.faults.kill_in_stage FOLDER STAGE MOMENT`."""
+"""Builds of a corpus, each in a process that kills itself inside one stage."""
 
+import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,9 @@ from resources.storage.s3.paths import has_plain_name, unversioned
 from resources.storage.s3.upload import S3Unpublished, Upload
 from tests.build.small import contents, drive, live_records, opened
 
-ROOT = Path(__file__).resolve().parents[2]
+# A process that has imported all and has no threads; each build is a fork of it.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload([__name__])
 
 MOMENTS = ("first file", "half written", "before publishing", "before the record")
 IN_A_BUCKET = ("half written", "half sent", "before publishing", "before the record")
@@ -84,8 +85,15 @@ def killed_and_finished(raw: Path, whole: dict[str, str], folder: Path, stage: s
 
 def kill(folder: Path, stage: str, moment: str) -> None:
     """Build a corpus in a process that dies in a stage."""
-    command = [sys.executable, "-m", "tests.faults.kill_in_stage", str(folder), stage, moment]
-    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+    process = FORKS.Process(target=build_and_die, args=(folder, stage, moment))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+def build_and_die(folder: Path, stage: str, moment: str) -> None:
+    arm(stage, moment)
+    drive(opened(folder))
 
 
 def killed_at(moments: Sequence[str], whole: dict[str, str], folder: Path, stage: str) -> None:
@@ -103,8 +111,3 @@ def killed_at(moments: Sequence[str], whole: dict[str, str], folder: Path, stage
     assert not built.failed
     assert not built.recomputed & kept.keys()
     assert {unversioned(path): found for path, found in contents(opened(folder)).items()} == whole
-
-
-if __name__ == "__main__":
-    arm(sys.argv[2], sys.argv[3])
-    drive(opened(Path(sys.argv[1])))

@@ -29,7 +29,6 @@ def may_be_learned(token: str) -> bool:
     return "\N{REPLACEMENT CHARACTER}" in text or len(_WORDS.pre_tokenize_str(text)) == 1
 
 
-
 def train_bpe(
     texts: Iterable[str],
     vocab_size: int,
