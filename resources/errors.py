@@ -1,9 +1,12 @@
 """One exception class per kind of fault. A message says what was received, what is valid, and where."""
 
 import errno
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from typing_extensions import override
+
+MadeT = TypeVar("MadeT")
 
 
 class CorpusError(Exception):
@@ -12,6 +15,19 @@ class CorpusError(Exception):
 
 class ConfigError(CorpusError):
     """`corpus.yaml` cannot be used: unknown key, wrong type, or a combination that makes no sense."""
+
+
+def each(calls: Iterable[Callable[[], MadeT]]) -> list[MadeT]:
+    """Returns what each call gives; if calls raise `ConfigError`, raises one with what all of them say, a line each."""
+    found, said = [], []
+    for call in calls:
+        try:
+            found.append(call())
+        except ConfigError as fault:
+            said.append(str(fault))
+    if said:
+        raise ConfigError("\n".join(dict.fromkeys(said)))
+    return found
 
 
 class NotBuiltError(ConfigError):

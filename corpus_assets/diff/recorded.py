@@ -6,6 +6,7 @@ from typing import Any
 from corpus_assets import dataset_names as names
 from corpus_assets.corpus.opened import Records
 from corpus_assets.diff.numbers import Asset, Measures, Numbers, flattened
+from corpus_assets.raw.format_options import RULES
 from corpus_assets.tokenize.counts.statistics import H5_DATASET_STATS
 from resources.hashing import content_digest
 from resources.ledger.records import Record
@@ -88,8 +89,12 @@ def _configuration(asset: str, records: Records) -> Iterator[tuple[str, Any]]:
         for key, value in record.parameters.items():
             if key in _WHOLE:
                 continue
-            name = f"sources.{source}{key.removeprefix('source')}" if key.startswith("source.") else f"{own}{key}"
-            yield from flattened(value, name).items()
+            yield from flattened(value, _shown(key, source) if key.startswith("source.") else f"{own}{key}").items()
+
+
+def _shown(key: str, source: str | None) -> str:
+    option = key.removeprefix("source.")
+    return f"sources.{source}: {RULES[option]}" if option in RULES else f"sources.{source}.{option}"
 
 
 def _sums(records: Records, **numbers: str) -> Measures:

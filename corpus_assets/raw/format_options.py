@@ -21,9 +21,11 @@ _KEYS = (
     *("text_key", "id_key", "metadata_key", "prompt_key", "completion_key", "messages_key", "chosen_key"),
     *("rejected_key", "role_key", "content_key"),
 )
-_DOTS = 1
+_DOTS, _WEB = "dots", "web"
+RULES = {_DOTS: "how keys with dots are read", _WEB: "how web crawls are read"}
+"""Parameters that are versions of rules, and no keys of corpus.yaml."""
+_OBJECTS = 1
 """How keys with dots are read, for records from before they led into objects."""
-_WEB = "web"
 _READING = 2
 """How web crawls are read. Since 2: labels, prescan and decoders of the WHATWG, guessed charsets, no binary files."""
 
@@ -31,14 +33,14 @@ _READING = 2
 def key_options(values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns how keys are read, as far as a section says more than one key without dots for each value.
 
-    values: the section of corpus.yaml. Dots have led into objects since `_DOTS`.
+    values: the section of corpus.yaml. Dots have led into objects since `_OBJECTS`.
     """
     given = {name: values[name] for name in (_METADATA_KEYS,) if values.get(name) is not None}
     if values.get(_SEPARATOR, BLANK_LINE) != BLANK_LINE:
         given[_SEPARATOR] = values[_SEPARATOR]
     named = (values.get(name) or () for name in _KEYS)
     if any("." in key for keys in named for key in ([keys] if isinstance(keys, str) else keys)):
-        given["dots"] = _DOTS
+        given[_DOTS] = _OBJECTS
     return given
 
 

@@ -1,6 +1,7 @@
 """Tokens that corpus.yaml names: whether the tokenizer has them, or will have them once it is trained."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -11,7 +12,7 @@ from corpus_assets.config.ready_templates import READY
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokenizers.training import may_be_learned, special_tokens
-from resources.errors import ConfigError
+from resources.errors import ConfigError, each
 
 Settings = Mapping[str, Any]
 _VALID = "valid: a token of the vocabulary (a tokenizer of kind train gets control tokens by its `special_tokens`)"
@@ -30,11 +31,14 @@ def check_tokens(tokens: Mapping[str, str], settings: Settings, tokenizer: Token
 
     tokens: by the key that names each. settings: of the tokenizer. tokenizer: None for one that is not there yet.
     """
-    for key, token in tokens.items():
-        if tokenizer is not None:
-            token_id(tokenizer, key, token)
-        elif settings["kind"] == "train" and not _will_have(settings, token):
-            raise ConfigError(f"{key}: {token!r} will be no token of the vocabulary, which is trained; {_VALID}")
+    each(partial(_check_token, settings, tokenizer, key, token) for key, token in tokens.items())
+
+
+def _check_token(settings: Settings, tokenizer: Tokenizer | None, key: str, token: str) -> None:
+    if tokenizer is not None:
+        token_id(tokenizer, key, token)
+    elif settings["kind"] == "train" and not _will_have(settings, token):
+        raise ConfigError(f"{key}: {token!r} will be no token of the vocabulary, which is trained; {_VALID}")
 
 
 def token_id(tokenizer: Tokenizer, key: str, token: str) -> int:

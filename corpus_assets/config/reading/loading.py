@@ -60,7 +60,7 @@ def loaded_config(path: str | Path, changes: Sequence[str] = (), sources: Sequen
         read = read_values(whole)
         before, file, files = _as_sample(before["sample"], file, whole, read.values), whole, (*files, *read.files)
     values = with_changes(_with_sources(before, sources), changes)
-    where = _where(read, before, values)
+    where = _where(read, before, values, len(sources))
     values, configs = with_configs(values, file.absolute().parent)
     config = parse_config(values, str(path), where)
     _check_places(config, file, where)
@@ -72,8 +72,14 @@ def _with_sources(values: Any, sources: Sequence[Mapping[str, Any]]) -> Any:
     return {**values, "sources": [*values["sources"], *sources]} if sources else values
 
 
-def _where(read: Read, before: Any, values: Any) -> Where:
+def _where(read: Read, before: Any, values: Any, added: int) -> Where:
+    """Returns where a key was given. added: number of further sources, which stand after those of the file."""
+    whole = values.get("sources") if isinstance(values, dict) else None
+    further = {str(len(whole) - place) for place in range(1, added + 1)} if isinstance(whole, list) else set()
+
     def where(key: str) -> str:
+        if key.startswith("sources.") and key.split(".")[1] in further:
+            return "--add"
         return "--set" if _at(before, key) != _at(values, key) else read.where(key)
 
     return where

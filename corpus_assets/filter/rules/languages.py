@@ -10,6 +10,7 @@ from corpus_assets.filter.rules.section import RuleSection, SectionHooks
 from resources.documents.attribute_rows import best_label
 from resources.documents.looked_for import LookedFor
 from resources.documents.row_rule import Drop, Row, RowRule, RuleSet, Verdict
+from resources.errors import each
 from resources.stage.task import Task
 
 NAME, OTHER, SCORE = "languages", "languages.other", "score"
@@ -23,13 +24,11 @@ def languages(section: RuleSection) -> RuleSet:
     given = section["languages"]
     thresholds: Thresholds = given["thresholds"]
     where = f"{section.where}.{NAME}"
-    labels = source_of(f"{given['by']}.{next(iter(thresholds))}", section.entries, f"{where}.by")
-    sources = {
-        key: source_of(key, section.entries, f"{where}.thresholds.{label}.{key}")
-        for label, ranges in thresholds.items()
-        for key in ranges
-        if key != SCORE
-    }
+    keys = [(label, key) for label, ranges in thresholds.items() for key in ranges if key != SCORE]
+    asked = [(f"{given['by']}.{next(iter(thresholds))}", f"{where}.by")]
+    asked += [(key, f"{where}.thresholds.{label}.{key}") for label, key in keys]
+    labels, *more = each(partial(source_of, key, section.entries, place) for key, place in asked)
+    sources = {key: source for (_, key), source in zip(keys, more, strict=True)}
     assets = dict.fromkeys([labels.asset, *(source.asset for source in sources.values())])
     prefix = labels.key.removesuffix(next(iter(thresholds)))
     made = partial(

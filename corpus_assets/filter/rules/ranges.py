@@ -8,6 +8,7 @@ from corpus_assets.filter.rules.entries import Source, source_of
 from corpus_assets.filter.rules.section import RuleSection, SectionHooks
 from resources.documents.looked_for import LookedFor
 from resources.documents.row_rule import Drop, Row, RowRule, RuleSet, Tally, Verdict
+from resources.errors import each
 from resources.formats.attributes import Span
 from resources.stage.task import Task
 
@@ -15,7 +16,8 @@ from resources.stage.task import Task
 def ranges(section: RuleSection) -> RuleSet:
     """Returns the rules of a section's `rules`; `ConfigError` for one that names no attribute."""
     rules: Mapping[str, Any] = section["rules"]
-    sources = {name: source_of(name, section.entries, f"{section.where}.rules.{name}") for name in rules}
+    found = each(partial(source_of, name, section.entries, f"{section.where}.rules.{name}") for name in rules)
+    sources = dict(zip(rules, found, strict=True))
     assets = tuple(dict.fromkeys(source.asset for source in sources.values()))
     made = partial(_made, rules=rules, sources=sources, where=f"{section.where}.rules")
     hooks = SectionHooks(section, ("rules",))
