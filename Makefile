@@ -24,6 +24,8 @@ OF_NEWEST := tests/test_private_names.py tests/orchestration tests/ui tests/seam
 DEMO_MEGABYTES ?= 24
 # Many tests wait for processes that they start: three at a time keep two cores busy.
 TESTERS ?= 3
+# These wait for servers, whose set-up the tests of a file share.
+TESTERS_OF_EXTRAS ?= 5
 # uv, where it is installed, is many times as fast; both check the same hashes.
 UV := $(shell command -v uv)
 INSTALL_WITH = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip install --quiet --disable-pip-version-check)
@@ -87,7 +89,7 @@ $(EXTRAS)/.ready: $(READY)
 	@touch $@
 
 test-extras: $(EXTRAS)/.ready  ## run the tests that the last `make test` skipped, with all extras
-	$(EXTRAS)/bin/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --all-extras $(addprefix @,$(wildcard $(SKIPPED)))
+	$(EXTRAS)/bin/python -m pytest -n $(TESTERS_OF_EXTRAS) --dist loadfile --durations 15 --all-extras $(addprefix @,$(wildcard $(SKIPPED)))
 
 $(READERS)/%/.ready: $(NEEDED_BY_READERS)/%.txt
 	rm -rf $(@D)
