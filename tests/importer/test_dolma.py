@@ -16,7 +16,7 @@ from corpus_assets.config.selection.attributes import Attributes
 from corpus_assets.importer.dolma.configs import import_dolma
 from corpus_assets.importer.draft import Draft, usable_name
 from resources.errors import ConfigError
-from tests.build.small import opened
+from tests.build.small import drive, opened
 from tests.golden.dolma import ABSENT, SET, configs, top
 
 TAG = {
@@ -289,6 +289,43 @@ def test_attributes_that_nothing_makes_are_files_beside_documents(tmp_path: Path
     assert [entry["attributes"] for entry in draft.values["streams"]] == [["judge"], ["judge"], []]
     for key in ("streams.0.attributes: Tox", "streams.2.attributes: lost"):
         assert "nothing here says what makes it" in draft.left_out[key]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "$.attributes[?(@.judge && @.judge[0] && @.judge[0][2] >= 1.0)]",
+        "$@.attributes[?(@.judge && @.judge[0][2] >= 1.0)]",
+        "$.attributes.judge",
+        "$.attributes['judge']",
+    ],
+)
+def test_keys_of_dolmas_deduper_in_files_are_named_as_they_are_read(tmp_path: Path, rule: str) -> None:
+    """Its deduper writes the name of the attribute alone."""
+    documents, attributes = tmp_path / "data/documents", tmp_path / "data/attributes/judge"
+    for folder in (documents, attributes):
+        folder.mkdir(parents=True)
+    texts = {name: f"the text of {name} is no other" for name in ("keep", "drop")}
+    rows = [{"id": name, "text": text, "source": "made"} for name, text in texts.items()]
+    spans = [{"id": name, "attributes": {"judge": [[0, 9, 1.0]] if name == "drop" else []}} for name in texts]
+    if "[0]" not in rule:
+        spans[0]["attributes"] = {}
+    for folder, lines in ((documents, rows), (attributes, spans)):
+        (folder / "a.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    stream = {"documents": ["data/documents/*.jsonl"], "attributes": ["judge"], "filter": {"exclude": [rule]}}
+    values = imported(tmp_path, {"streams": [stream]}).values
+    (tmp_path / "corpus.yaml").write_text(yaml.safe_dump({**values, "storage": {"root": "corpus"}}))
+    corpus = opened(tmp_path)
+    assert drive(corpus, corpus.graph.select(["+filtered_documents"])).failed == []
+    (record,) = corpus.ledger.records("filtered_documents").values()
+    assert (record.statistics["rows_in"], record.statistics["rows_out"]) == (2, 1)
+
+
+def test_keys_with_more_parts_and_other_fields_stay(tmp_path: Path) -> None:
+    rule = "$.attributes[?(@.judge__judge__score[0][2] > 1 && @.judges)]"
+    other = "$.metadata.judge"
+    stream = {"documents": ["d/documents/*"], "attributes": ["judge"], "filter": {"exclude": [rule, other]}}
+    assert imported(tmp_path, {"streams": [stream]}).values["filter"]["exclude"] == [rule, other]
 
 
 def test_streams_that_filter_in_their_own_ways(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import dagster as dg
 import pytest
 
 from corpus_assets.checking import asset_key
+from corpus_assets.corpus.loop import Loop
 from corpus_assets.orchestration.building.build import build
 from corpus_assets.orchestration.building.report import Report
 from corpus_assets.orchestration.home.faults import LOCK
@@ -104,3 +105,24 @@ def test_workers_load_the_modules_of_stages_ahead(runs: Runs, monkeypatch: pytes
     loaded.clear()
     assert built(runs).recomputed == 0
     assert not loaded
+
+
+def test_a_raw_file_that_changes_before_its_digest_is_taken_is_named(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the build read of it is kept, and the next build goes on; nobody is left to guess what others wait for."""
+    settle = Loop.settle
+
+    def changes(loop: Loop) -> None:
+        monkeypatch.undo()
+        rows = [{"id": "late", "text": prose("late")}]
+        write_raw(runs.folder, "books/three.jsonl", rows)
+        settle(loop)
+
+    monkeypatch.setattr(Loop, "settle", changes)
+    report = built(runs)
+    (said,) = report.failed
+    assert said.startswith("raw_source/books--three: ") and "three.jsonl changed" in said and "build again" in said
+    assert not report.ok and said in report.crashes
+    assert any(line.startswith("normalized_documents/books--three: ") for line in report.waiting)
+    assert built(runs).ok

@@ -295,6 +295,13 @@ def test_a_link_that_leads_outside_is_followed_only_if_asked(tmp_path: Path) -> 
     assert all(shard.problem is None for shard in listed(tmp_path / "in", follow_links=True).shards)
 
 
+def test_a_link_to_nothing_is_not_told_to_be_followed(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/link.jsonl").symlink_to(tmp_path / "nowhere.jsonl")
+    (link,) = listed(tmp_path / "in").shards
+    assert link.problem == "cannot be read: No such file or directory"
+
+
 def test_a_file_belongs_to_one_source(tmp_path: Path) -> None:
     put(tmp_path, "deep/a.jsonl")
     put(tmp_path, "b.txt")

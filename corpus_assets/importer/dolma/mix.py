@@ -1,7 +1,7 @@
 """Dolma's `mix` configurations as `filter`, or as `streams` if their rules differ or do not cover all documents."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -67,11 +67,30 @@ def add_mixes(draft: Draft) -> None:
 
 
 def _with_entries(draft: Draft, stream: GivenStream) -> GivenStream:
-    """Returns a stream without the attributes of entries that could not be imported."""
+    """Returns a stream without the attributes of entries that could not be imported.
+
+    Its rules name the keys of files as they are read.
+    """
     made = [name for name in stream.attributes if draft.entry("attributes", name) or draft.entry("dedupers", name)]
     for name in (name for name in stream.attributes if name not in made):
         draft.leave(f"{stream.key}.attributes: {name}", "what makes it was not taken over")
-    return stream._replace(attributes=made)
+    files = [key_prefix(name) for name in made if "location" in (draft.entry("attributes", name) or {})]
+    return stream._replace(attributes=made, rules=_with_read_keys(stream.rules, files))
+
+
+def _with_read_keys(rules: Any, files: Sequence[str]) -> Any:
+    """Returns rules in which a key that is only the name of its files is named as it is read.
+
+    Dolma's deduper writes such keys (docs/attributes.md "Attributes of others"). files: the names, as in keys.
+    """
+    if isinstance(rules, dict):
+        return {name: _with_read_keys(value, files) for name, value in rules.items()}
+    if isinstance(rules, list):
+        return [_with_read_keys(value, files) for value in rules]
+    if isinstance(rules, str):
+        for name in files:
+            rules = re.sub(rf"((?:\battributes|@)(?:\.|\[\s*[\"'])){name}(?!\w)", rf"\1{name}__{name}__{name}", rules)
+    return rules
 
 
 def _filter(stream: GivenStream) -> dict[str, Any]:

@@ -155,6 +155,10 @@ class Report:
         """Counts one partition by the decision at the end of the build, in which it was built or not."""
         if decision.status is Status.FRESH:
             self.fresh += not built
+        elif built and not decision.blocked:
+            words = f"{decision.name}: is stale again ({decision.reason}): it changed while this build ran; build again"
+            self.failed.append(words)
+            self.crashes.append(words)
         if decision.blocked:
             self.waiting.append(f"{decision.name}: {decision.blocked}")
         if decision.held_back and decision.held_back not in self.held_back:
