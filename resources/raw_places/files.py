@@ -104,7 +104,7 @@ def _is_folder(item: "os.DirEntry[str]", source: str, path: str, *, follow_symli
 
 
 def _found(top: Path, item: "os.DirEntry[str]", source: str, path: str, follow_links: bool) -> FoundFile:
-    if item.is_symlink() and not follow_links and os.path.exists(item.path) and _leads_outside(top, item.path):
+    if item.is_symlink() and not follow_links and Path(item.path).exists() and _leads_outside(top, item.path):
         return FoundFile(path, 0, "0", LEADS_OUTSIDE)
     try:
         info = item.stat()

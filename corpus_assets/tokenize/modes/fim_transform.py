@@ -74,7 +74,7 @@ class ControlIds:
         begins = tokenizer.bos_by_setting if section.reference else tokenizer.adds_bos
         begin = [tokenizer.bos_id] if begins and tokenizer.bos_id is not None else []
         names = ("prefix_token", "middle_token", "suffix_token")
-        parts = ([token_id(tokenizer, f"datasets.{section.name}.{name}", getattr(section, name))] for name in names)
+        parts = ([token_id(tokenizer, name, getattr(section, name))] for name in names)
         return cls(*(np.array(ids, np.int32) for ids in (begin, *parts, [tokenizer.eos_id])))
 
     def joined(self, kind: Kind, parts: Sequence[Ids]) -> Ids:
