@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from corpus_assets.beginning.drafts import Draft
 from corpus_assets.beginning.looking.facts import Facts, facts_of
+from corpus_assets.beginning.looking.look import NO_ROWS
 from corpus_assets.beginning.looking.places import Place
 from corpus_assets.beginning.looking.readings import Reading, is_id
 from corpus_assets.config.section import expanded
@@ -160,7 +161,8 @@ def _ids(draft: Draft) -> Iterator[tuple[str, Any, str]]:
 
 
 def _bad(draft: Draft) -> Iterator[tuple[str, Any, str]]:
-    files = [unread for one in (*draft.families, *draft.others) for unread in one.bad]
+    # A build reads a file without rows, such as a table of a header alone, as what it is.
+    files = [one for bad in (*draft.families, *draft.others) for one in bad.bad if one.reason != NO_ROWS]
     looked = len(files) + sum(len(one.samples) for one in draft.families)
     if files:
         reasons = ", ".join(dict.fromkeys(unread.reason for unread in files))

@@ -104,6 +104,26 @@ def test_a_folder_below_that_cannot_be_listed_is_in_no_source(tmp_path: Path, mo
     assert f"location: {tmp_path / 'raw/web'}\n" not in text
 
 
+def test_a_long_line_with_its_text_in_an_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "LONGEST", 1 << 12)
+    (tmp_path / "raw").mkdir()
+    data = {"kind": "note", "body": "some words " * (1 << 17)}
+    (tmp_path / "raw/a.jsonl").write_text(json.dumps({"data": data, "id": "a"}))
+    (source,) = begun(tmp_path / "raw", out(tmp_path)).sources
+    assert source.text_key == "data.body"
+
+
+def test_a_table_without_rows_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    for name in ("a", "b"):
+        lines = "".join(f"{n},{prose(n, 20)} {name}\n" for n in range(5))
+        (tmp_path / f"raw/{name}.csv").write_text(f"id,text\n{lines}")
+    (tmp_path / "raw/c.csv").write_text("id,text\n")
+    (source,) = begun(tmp_path / "raw", out(tmp_path)).sources
+    usual = {field: type(source).model_fields[field].default for field in ("on_bad_file", "max_bad_rows")}
+    assert {field: getattr(source, field) for field in usual} == usual
+
+
 @pytest.mark.parametrize("size", [1, 40])
 def test_one_long_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """A row that is longer than what is looked at is read to its beginning; a build drops one over its own limit."""

@@ -21,6 +21,7 @@ from resources.raw_places.data_suffixes import data_suffix
 from resources.raw_places.files import FoundFile, printable
 from resources.shards.left_out import is_unread
 
+NO_ROWS: Final = "no_rows"
 MOST_SAMPLED: Final = 200
 MOST_ELSEWHERE: Final = 50
 """Files that are looked at, of this machine and of others."""
@@ -203,7 +204,7 @@ def _look(looked: Looked, place: RawPlace, file: FoundFile, most_bytes: int) -> 
         words = f"holds HTML, and no extractor is installed: pip install 'corpus-assets[{sample.needs}]'"
         looked.bad.append(Unread(path, 1, "no_extractor", words))
     elif not sample.rows:
-        reason, words = ("bad_rows", sample.example) if sample.bad else ("no_rows", "has no rows")
+        reason, words = ("bad_rows", sample.example) if sample.bad else (NO_ROWS, "has no rows")
         looked.bad.append(Unread(path, 1, reason, words))
     else:
         looked.samples.append(sample)

@@ -13,6 +13,7 @@ from corpus_assets.raw.rows.json_values import ANY, utf8
 Row = dict[str, Any]
 SHOWN: Final = 20_000
 """Characters of a text that are kept."""
+DEEPEST: Final = 16
 _KEY: Final = re.compile(r'\s*,?\s*("(?:[^"\\]|\\.)*")\s*:\s*')
 
 
@@ -62,8 +63,11 @@ def _cut(values: Row) -> Row:
     return {key: value[:SHOWN] if isinstance(value, str) else value for key, value in values.items()}
 
 
-def begun_object(text: str) -> Row:
-    """Returns the values of a JSON object of which only the beginning is there; the last may be a part of a text."""
+def begun_object(text: str, depth: int = DEEPEST) -> Row:
+    """Returns the values of a JSON object of which only the beginning is there; the last may be a part of a text.
+
+    Or a part of an object. depth: of objects within it that are looked into.
+    """
     decoder, values = json.JSONDecoder(), Row()
     place = text.find("{") + 1
     while place:
@@ -74,7 +78,10 @@ def begun_object(text: str) -> Row:
         try:
             values[name], place = decoder.raw_decode(text, key.end())
         except (ValueError, RecursionError):
-            if text[key.end() : key.end() + 1] == '"':
+            begins = text[key.end() : key.end() + 1]
+            if begins == '"':
                 values[name] = text[key.end() + 1 : key.end() + 1 + SHOWN]
+            elif begins == "{" and depth and (begun := begun_object(text[key.end() :], depth - 1)):
+                values[name] = begun
             break
     return values
