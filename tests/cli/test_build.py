@@ -180,6 +180,13 @@ def test_what_a_bad_file_keeps_from_being_built_does_not_look_lost(work: SmallCo
     assert found["documents"] == sum(len(rows) for rows in raw_rows().values())
 
 
+def test_documents_of_a_file_that_is_bad_now_are_told_as_those_of_before(work: SmallCorpus) -> None:
+    (work.folder / "raw/books/three.jsonl").write_bytes(b"\x1f\x8b no rows")
+    code, out, err = run(work.folder, "build")
+    assert code == 1, err
+    assert "\nnot up to date: documents in, " in out
+
+
 def test_only_what_is_built_wholly_is_a_number_of_the_whole(work: SmallCorpus) -> None:
     corpus = opened(work.folder)
     assert summary(corpus.planner()).unfinished == {}

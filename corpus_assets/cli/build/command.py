@@ -36,7 +36,12 @@ from resources.ledger.records import set_words
 from resources.stage.declaration import Stage
 from resources.stage.jobs.job import Outcome
 
-_NUMBERS = {"kept": "which documents are kept", "train": "documents for training", "held_out": "documents held out"}
+_NUMBERS = {
+    "documents": "documents in",
+    "kept": "which documents are kept",
+    "train": "documents for training",
+    "held_out": "documents held out",
+}
 
 
 @dataclass(frozen=True)

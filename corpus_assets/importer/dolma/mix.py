@@ -60,8 +60,9 @@ def add_mixes(draft: Draft) -> None:
         output = stream.values.get("output") or {}
         draft.leave_all(stream.values, STREAM, f"{stream.key}.")
         draft.leave_all(output, OUTPUT, f"{stream.key}.output.")
-        for name in (name for name in output.get("discard_fields") or [] if name not in (*FIELDS, "attributes")):
-            draft.leave(f"{stream.key}.output.discard_fields", f"{name!r}; valid: {', '.join(FIELDS)}")
+        for name in (name for name in output.get("discard_fields") or [] if name not in FIELDS):
+            why = "they lie in files of their own" if name == "attributes" else f"valid: {', '.join(FIELDS)}"
+            draft.leave(f"{stream.key}.output.discard_fields", f"{name!r}; {why}")
     if filters and filters[0]:
         draft.values["filter"] = {**filters[0], "compat": COMPAT}
 

@@ -45,7 +45,8 @@ class Summary:
     kept: different documents that are used.
     repeats: further uses by `epochs`.
     held_out, train: rows of the splits, including repeats; None if nothing is built, which is not 0.
-    unfinished: `kept`, `held_out`, `train` and `datasets.NAME` that are not built, or not as all is now.
+    unfinished: `kept`, `held_out`, `train` and `datasets.NAME` that are not built, or not as all is now; `documents` if
+        files of which they are have changed.
     page: path of the report below the store, if it is fresh.
     """
 
@@ -93,6 +94,8 @@ def summary(planner: Planner) -> Summary:
 
 
 def _unfinished(planner: Planner, datasets: Iterable[str]) -> Iterator[tuple[str, Unfinished]]:
+    if _READ in planner.graph.stages and _state(planner, planner.graph[_READ]) is Unfinished.OUTDATED:
+        yield "documents", Unfinished.OUTDATED
     numbers = [("kept", _MIXED), ("train", _KEPT), ("held_out", _HELD_OUT)]
     numbers += [(f"datasets.{name}", asset) for name in datasets for asset in (params(name), manifest(name))]
     for number, asset in numbers:
