@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from resources.raw_places.interface import LEAVES, NO_FILE, NO_PATH, SourceFolde
 from resources.system_errors import open_placed
 
 _OF_THE_PATH = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EINVAL}
+_VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,9 @@ class LocalFolder:
 def _no_folder(top: Path) -> str:
     """Returns in words what is at a place where a folder should be."""
     if not os.path.lexists(top):
-        return "is not there; valid is a folder that exists"
+        unset = " and ".join(match[0] for match in _VARIABLE.finditer(str(top)))
+        hint = f" ({unset} stands for nothing: no such variable is set)" if unset else ""
+        return f"is not there; valid is a folder that exists{hint}"
     if top.is_file():
         return f"is not a folder but a file; valid: its folder, with `glob: {top.name}`"
     return "is not a folder"

@@ -94,6 +94,12 @@ def test_a_location_that_is_no_folder_is_told_from_one_that_is_not_there(work: W
         opened(work.folder).listing()
 
 
+def test_a_variable_that_is_not_set_is_named(work: Work) -> None:
+    work.config(**{"sources.0.location": "${NO_SUCH_PLACE}/books"})
+    with pytest.raises(ConfigError, match=r"\$\{NO_SUCH_PLACE\} stands for nothing: no such variable is set"):
+        opened(work.folder).listing()
+
+
 @pytest.mark.parametrize("root", ["corpus.yaml", "corpus.yaml/below"])
 def test_a_file_where_the_store_should_be_is_a_fault_of_the_configuration(work: Work, root: str) -> None:
     work.config(**{"storage.root": root})

@@ -76,7 +76,9 @@ class Weights(Section):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if (self.shares is None) == (self.tokens is None):
-            raise ValueError("weights need either shares or tokens")
+            raise ValueError(
+                f"weights need either shares or tokens; received {'neither' if self.shares is None else 'both'}"
+            )
         if self.total is not None and self.shares is None:
             raise ValueError("total is only valid with shares")
         if self.after is not None and "seed" in self.model_fields_set:
