@@ -39,6 +39,7 @@ FROM_NEIGHBOURS = {
                 "modes.registry",
                 "ragged",
                 "rows.shuffle",
+                "named_tokens",
                 "tokenizer",
                 "tokenizers.protocol",
                 "tokens",
