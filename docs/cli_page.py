@@ -93,7 +93,8 @@ differs, and `"changed": [{"key", "value", "default", "from"}]` lists it; `from`
 - `log` is the file with all errors, `build_log` the file with all events.
 - `documents` come from the `read` ones of the `raw_files`.
 - `kept`, `held_out` and `train` are null while none of their partitions is built. `unfinished` says for them and for
-  `datasets.NAME` what is `not built`, `built in part` or `not up to date`.
+  `datasets.NAME` what is `not built`, `built in part` or `not up to date`; for `documents`, that files
+  changed and could not be read again.
 - `page` is the path of the report below the store.
 - `set` holds what was given with `--set` ([variants.md](variants.md)).
 

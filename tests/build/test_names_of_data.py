@@ -13,6 +13,7 @@ from tokenizers.models import WordLevel
 
 from corpus_assets.config.corpus_config import CorpusConfig
 from corpus_assets.config.naming import Names
+from corpus_assets.config.whole.schema import Schema
 from corpus_assets.orchestration.building.notes import build_notes
 from resources.errors import CorpusError
 from resources.stage.declaration import Stage
@@ -49,7 +50,8 @@ def holds_strings(annotation: Any) -> bool:
 
 def owner(section: type[BaseModel], key: str) -> str:
     """The class that declares a key, which others inherit."""
-    return next(base.__name__ for base in section.__mro__ if key in vars(base).get("__annotations__", {}))
+    declares = next(base for base in section.__mro__ if key in vars(base).get("__annotations__", {}))
+    return CorpusConfig.__name__ if declares is Schema else declares.__name__
 
 
 MARKED = {
