@@ -7,6 +7,7 @@ from datetime import datetime
 
 import dagster as dg
 
+from corpus_assets.checking import asset_key
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.building.runner import MAX_WHY, WHY_TAG
 from corpus_assets.orchestration.freshness.checks import tell
@@ -26,10 +27,12 @@ RUN_KEY_TAG = "dagster/run_key"
 INTERVAL_VARIABLE = "CORPUS_SENSOR_SECONDS"
 INTERVAL_SECONDS = 120
 RETRY_SECONDS = 3600
+MOST_ASKED_FOR = 100
+"""Partitions of an asset whose last event is looked for."""
 _AGAIN = "it is tried again when something changes, or after an hour"
 
 
-def next_request(planner: Planner, now: float) -> dg.RunRequest | dg.SkipReason:
+def next_request(planner: Planner, instance: dg.DagsterInstance, now: float) -> dg.RunRequest | dg.SkipReason:
     """Returns the run that builds all that is not fresh; or, if nothing can start or would only fail again, why not.
 
     A partition that failed and would be made of the same again is no reason for a run within `RETRY_SECONDS`; a run
@@ -51,7 +54,7 @@ def next_request(planner: Planner, now: float) -> dg.RunRequest | dg.SkipReason:
         return dg.SkipReason(f"what can start has failed: {what}; {_AGAIN}")
     others = sum(one.status is not Status.FRESH for one in plan.decisions) - 1
     why = f"{due[0].name}: {due[0].reason}"[: MAX_WHY - len(_and_more(others))] + _and_more(others)
-    return dg.RunRequest(run_key=_run_key(planner, due, now), tags={WHY_TAG: why})
+    return dg.RunRequest(run_key=_run_key(planner, instance, due, now), tags={WHY_TAG: why})
 
 
 def _and_more(others: int) -> str:
@@ -66,10 +69,14 @@ def _failed(planner: Planner, now: float) -> Iterator[Failure]:
                 yield failure
 
 
-def _run_key(planner: Planner, due: Sequence[Decision], now: float) -> str:
-    """Returns a key that changes with the partitions: why they are not fresh, their records, inputs and raw files."""
+def _run_key(planner: Planner, instance: dg.DagsterInstance, due: Sequence[Decision], now: float) -> str:
+    """Returns a key that changes with the partitions: why they are not fresh, their records, inputs and raw files.
+
+    A partition without a record may have had one since the run that was launched in the same state: its last event
+    tells.
+    """
     shards = planner.listing.by_key()
-    state: list[str] = [str(int(now // RETRY_SECONDS))]
+    state: list[str] = [str(int(now // RETRY_SECONDS)), *_last_events(planner, instance, due)]
     for decision in due:
         record = planner.records(decision.asset).get(decision.partition)
         shard = shards.get(decision.partition or "")
@@ -77,6 +84,17 @@ def _run_key(planner: Planner, due: Sequence[Decision], now: float) -> str:
         inputs = sorted(planner.inputs(planner.graph[decision.asset], decision.partition).items())
         state.append(f"{decision.name} {decision.reason} {record and record.created} {file} {inputs}")
     return content_digest("\n".join(state).encode())
+
+
+def _last_events(planner: Planner, instance: dg.DagsterInstance, due: Sequence[Decision]) -> Iterator[str]:
+    """Yields each asset of partitions without a record, with the number of the last event that one of them was made."""
+    without: dict[str, list[str]] = {}
+    for decision in due:
+        if decision.partition not in planner.records(decision.asset):
+            without.setdefault(decision.asset, []).extend([decision.partition] if decision.partition else [])
+    for asset, keys in without.items():
+        wanted = dg.AssetRecordsFilter(asset_key=asset_key(asset), asset_partitions=keys[:MOST_ASKED_FOR] or None)
+        yield from (f"{asset} {found.storage_id}" for found in instance.fetch_materializations(wanted, limit=1).records)
 
 
 def _launched(instance: dg.DagsterInstance, key: str) -> dg.DagsterRun | None:
@@ -143,7 +161,7 @@ def corpus_sensor(corpus: Corpus, job: dg.JobDefinition) -> dg.SensorDefinition:
         planner = _planner(corpus, context.instance)
         register_shards(planner, context.instance)
         tell(corpus, context.instance, freshness(planner))
-        found = next_request(planner, time.time())
+        found = next_request(planner, context.instance, time.time())
         if isinstance(found, dg.RunRequest) and (before := _launched(context.instance, found.run_key or "")):
             ended = f"run {before.run_id[:8]} ended as {before.status.value} and left it as it is"
             return dg.SkipReason(f"{found.tags[WHY_TAG]}: {ended}; {_AGAIN}")

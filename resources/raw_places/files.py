@@ -104,14 +104,17 @@ def _is_folder(item: "os.DirEntry[str]", source: str, path: str, *, follow_symli
 
 
 def _found(top: Path, item: "os.DirEntry[str]", source: str, path: str, follow_links: bool) -> FoundFile:
-    if item.is_symlink() and not follow_links and Path(item.path).exists() and _leads_outside(top, item.path):
-        return FoundFile(path, 0, "0", LEADS_OUTSIDE)
+    outside = item.is_symlink() and not follow_links and _leads_outside(top, item.path)
     try:
         info = item.stat()
     except OSError as error:
+        if outside and not isinstance(error, FileNotFoundError):
+            return FoundFile(path, 0, "0", LEADS_OUTSIDE)
         if is_of_the_file(error):
             return FoundFile(path, 0, "0", f"cannot be read: {error.strerror}")
         raise _machine_fault(source, path, error) from None
+    if outside:
+        return FoundFile(path, 0, "0", LEADS_OUTSIDE)
     if not stat.S_ISREG(info.st_mode):
         return FoundFile(path, info.st_size, stamp(info), "not a regular file (a pipe, socket or device)")
     if not os.access(item.path, os.R_OK) and not _opens(item.path, source, path):

@@ -260,3 +260,24 @@ def _status(runs: Runs, run: dg.DagsterRun) -> dg.DagsterRunStatus:
     found = runs.instance.get_run_by_id(run.run_id)
     assert found is not None
     return found.status
+
+
+def test_what_is_lost_again_as_it_was_before_is_made_again(built: Runs) -> None:
+    """The state is that of a run which made it; only a run that left it as it was is a reason to wait."""
+    for asset, key in (("minhashes", "web--b"), ("report", None)):
+        for _ in range(3):
+            built.corpus.ledger.forget(asset, key)
+            assert len(loop(built)) == 1, asset
+            assert built.not_fresh() == []
+
+
+def test_what_a_run_left_as_it_was_waits(built: Runs) -> None:
+    built.corpus.ledger.forget("minhashes", "web--b")
+    request = evaluate(built)
+    assert isinstance(request, dg.RunRequest)
+    tags = {**request.tags, RUN_KEY_TAG: request.run_key or ""}
+    run = built.instance.create_run_for_job(build_job(built.corpus), tags=tags)
+    built.instance.report_run_canceled(run)
+    found = evaluate(built)
+    assert isinstance(found, dg.SkipReason)
+    assert "left it as it is" in str(found.skip_message)
