@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpus_assets.beginning.looking import look, rows
+from corpus_assets.beginning.looking.values import begun_object
 from corpus_assets.beginning.writing import write_whole
 from resources.errors import ConfigError
 from resources.raw_places import RawPlace
@@ -104,6 +107,19 @@ def test_a_folder_below_that_cannot_be_listed_is_in_no_source(tmp_path: Path, mo
     assert f"location: {tmp_path / 'raw/web'}\n" not in text
 
 
+def nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    return st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+
+
+def is_beginning(begun: object, whole: object) -> bool:
+    """Whether a value holds nothing but what another one has, of the last text and number only the beginning."""
+    if isinstance(begun, dict) and isinstance(whole, dict):
+        return all(key in whole and is_beginning(value, whole[key]) for key, value in begun.items())
+    if isinstance(begun, list) and isinstance(whole, list):
+        return len(begun) <= len(whole) and all(map(is_beginning, begun, whole))
+    return begun == whole or json.dumps(whole).strip('"').startswith(str(begun))
+
+
 def test_a_long_line_with_its_text_in_an_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "LONGEST", 1 << 12)
     (tmp_path / "raw").mkdir()
@@ -111,6 +127,24 @@ def test_a_long_line_with_its_text_in_an_object(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "raw/a.jsonl").write_text(json.dumps({"data": data, "id": "a"}))
     (source,) = begun(tmp_path / "raw", out(tmp_path)).sources
     assert source.text_key == "data.body"
+
+
+def test_a_long_line_with_its_conversation_in_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "LONGEST", 1 << 12)
+    (tmp_path / "raw").mkdir()
+    turns = [{"role": role, "content": "some words " * (1 << 16)} for role in ("user", "assistant")]
+    (tmp_path / "raw/a.jsonl").write_text(json.dumps({"id": "a", "messages": turns}))
+    found = begun(tmp_path / "raw", out(tmp_path))
+    assert [dataset.input.messages_key for dataset in found.datasets if hasattr(dataset.input, "messages_key")] == [
+        "messages"
+    ]
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(max_size=5), nested, max_leaves=12), st.data())
+def test_what_is_there_of_a_cut_object_is_what_the_whole_one_has(value: object, data: st.DataObject) -> None:
+    text = json.dumps({"key": value, "last": "text"})
+    cut = data.draw(st.integers(0, len(text)))
+    assert is_beginning(begun_object(text[:cut]), json.loads(text))
 
 
 def test_a_table_without_rows_can_be_read(tmp_path: Path) -> None:

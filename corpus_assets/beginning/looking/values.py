@@ -15,6 +15,8 @@ SHOWN: Final = 20_000
 """Characters of a text that are kept."""
 DEEPEST: Final = 16
 _KEY: Final = re.compile(r'\s*,?\s*("(?:[^"\\]|\\.)*")\s*:\s*')
+_NEXT: Final = re.compile(r"\s*,?\s*(?=\S)")
+_DECODER: Final = json.JSONDecoder()
 
 
 class AsItIs:
@@ -63,25 +65,36 @@ def _cut(values: Row) -> Row:
     return {key: value[:SHOWN] if isinstance(value, str) else value for key, value in values.items()}
 
 
-def begun_object(text: str, depth: int = DEEPEST) -> Row:
-    """Returns the values of a JSON object of which only the beginning is there; the last may be a part of a text.
+def begun_object(text: str) -> Row:
+    """Returns the values of a JSON object of which only the beginning is there; the last may be a part of a value."""
+    start = text.find("{")
+    found = _begun(text, start, DEEPEST) if start >= 0 else None
+    return found if isinstance(found, dict) else {}
 
-    Or a part of an object. depth: of objects within it that are looked into.
+
+def _begun(text: str, start: int, depth: int) -> Any:
+    """Returns what is there of a value that ends after the text: of a text, an object or a list; None for others.
+
+    depth: of values within it that are looked into.
     """
-    decoder, values = json.JSONDecoder(), Row()
-    place = text.find("{") + 1
-    while place:
-        key = _KEY.match(text, place)
-        if key is None:
-            break
-        name = str(json.loads(key[1]))
+    kind = text[start : start + 1]
+    if kind == '"':
+        return text[start + 1 : start + 1 + SHOWN]
+    if kind not in ("{", "[") or not depth:
+        return None
+    values, items = Row(), list[Any]()
+    place = start + 1
+    while (found := (_KEY if kind == "{" else _NEXT).match(text, place)) is not None:
         try:
-            values[name], place = decoder.raw_decode(text, key.end())
+            value, place = _DECODER.raw_decode(text, found.end())
+            ended = False
         except (ValueError, RecursionError):
-            begins = text[key.end() : key.end() + 1]
-            if begins == '"':
-                values[name] = text[key.end() + 1 : key.end() + 1 + SHOWN]
-            elif begins == "{" and depth and (begun := begun_object(text[key.end() :], depth - 1)):
-                values[name] = begun
+            value, ended = _begun(text, found.end(), depth - 1), True
+        if not ended or value not in (None, {}, []):
+            if kind == "{":
+                values[str(json.loads(found[1]))] = value
+            else:
+                items.append(value)
+        if ended:
             break
-    return values
+    return values if kind == "{" else items
