@@ -3,9 +3,11 @@
 import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
+from resources.errors import each
 from resources.hashing import value_digest
 from resources.ledger.ledger import Ledger, Record
 from resources.planning.absences import Absences
@@ -146,8 +148,7 @@ class Planner:
 
     def check_before(self, due: Iterable[Stage]) -> None:
         """Raises `ConfigError` for faults that would otherwise show only when a stage runs, perhaps after hours."""
-        for stage in due:
-            stage.hooks.check_before(self.settings.values)
+        each(partial(stage.hooks.check_before, self.settings.values) for stage in due)
 
     def all_fresh(self, stage: Stage) -> bool:
         """Returns whether all partitions of a stage are fresh."""

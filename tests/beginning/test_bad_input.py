@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from corpus_assets.beginning.looking import look, rows
 from corpus_assets.beginning.looking.values import begun_object
 from corpus_assets.beginning.writing import write_whole
+from corpus_assets.config.datasets.files import Files
 from resources.errors import ConfigError
 from resources.raw_places import RawPlace
 from resources.raw_places.files import FoundFile
@@ -135,9 +136,8 @@ def test_a_long_line_with_its_conversation_in_a_list(tmp_path: Path, monkeypatch
     turns = [{"role": role, "content": "some words " * (1 << 16)} for role in ("user", "assistant")]
     (tmp_path / "raw/a.jsonl").write_text(json.dumps({"id": "a", "messages": turns}))
     found = begun(tmp_path / "raw", out(tmp_path))
-    assert [dataset.input.messages_key for dataset in found.datasets if hasattr(dataset.input, "messages_key")] == [
-        "messages"
-    ]
+    inputs = [dataset.input for dataset in found.datasets]
+    assert [files.messages_key for files in inputs if isinstance(files, Files)] == ["messages"]
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=5), nested, max_leaves=12), st.data())

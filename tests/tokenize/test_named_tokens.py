@@ -64,6 +64,18 @@ def test_those_of_fill_in_the_middle_may_be_control_tokens(tmp_path: Path) -> No
         assert faults_of_plan(tmp_path, kind, {**FIM, **tokens}) == ""
 
 
+def test_those_of_all_datasets_are_told_at_once(tmp_path: Path) -> None:
+    datasets = [{**SPLIT, **dataset, "name": name} for name, (dataset, _) in NAMED.items()]
+    write_config(tmp_path, {"tokenizer": dict(KINDS["train"]), "datasets": datasets})
+    planner = opened(tmp_path).planner()
+    with pytest.raises(ConfigError) as raised:
+        planner.check_before(planner.graph)
+    lines = str(raised.value).splitlines()
+    assert len(lines) == len(set(lines))
+    for name, (_, key) in NAMED.items():
+        assert any(line.startswith(f"datasets.{name}.{key}: ") for line in lines), name
+
+
 def test_nothing_is_said_of_a_tokenizer_that_is_downloaded_later() -> None:
     check_tokens({"key": "<none>"}, {"kind": "hub"}, None)
 
