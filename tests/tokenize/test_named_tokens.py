@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from corpus_assets.tokenize.named_tokens import check_tokens
 from corpus_assets.tokenize.tokenizers.training import may_be_learned, special_tokens, train_bpe
 from resources.errors import ConfigError
-from tests.build.small import opened, write_config
+from tests.build.small import opened, write_config, write_small
 from tests.tokenize.tokenizers_for_tests import TEXTS
 
 SPLIT = {"name": "made", "input": "decontaminated_train"}
@@ -66,8 +66,7 @@ def test_those_of_fill_in_the_middle_may_be_control_tokens(tmp_path: Path) -> No
 
 def test_those_of_all_datasets_are_told_at_once(tmp_path: Path) -> None:
     datasets = [{**SPLIT, **dataset, "name": name} for name, (dataset, _) in NAMED.items()]
-    write_config(tmp_path, {"tokenizer": dict(KINDS["train"]), "datasets": datasets})
-    planner = opened(tmp_path).planner()
+    planner = opened(write_small(tmp_path, {"tokenizer": dict(KINDS["train"]), "datasets": datasets})).planner()
     with pytest.raises(ConfigError) as raised:
         planner.check_before(planner.graph)
     lines = str(raised.value).splitlines()
