@@ -1,6 +1,9 @@
 """The package is built and tried for every change and before every release."""
 
 import re
+from fnmatch import fnmatch
+
+import pytest
 
 from tests.house import TOP
 
@@ -19,3 +22,10 @@ def test_the_environment_of_the_tests_can_build_it() -> None:
     """`test_dist` is skipped where `build` is missing, so the lock has it."""
     assert re.search(r"^build==", text_of("requirements.lock"), re.MULTILINE)
     assert "\ndist: $(READY)" in text_of("Makefile") and "$(BIN)/python -m build\n" in text_of("Makefile")
+
+
+def test_no_folder_of_tests_is_left_out(pytestconfig: pytest.Config) -> None:
+    """A folder that pytest does not look into, as it is called `build`, is missed by nobody."""
+    patterns = pytestconfig.getini("norecursedirs")
+    folders = {part for path in (TOP / "tests").rglob("test_*.py") for part in path.relative_to(TOP).parts[:-1]}
+    assert [name for name in folders for pattern in patterns if fnmatch(name, pattern)] == []
