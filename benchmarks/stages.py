@@ -1,7 +1,7 @@
 """The cost of every stage: `python -m benchmarks.stages [--quick] [--json]`.
 
-Each stage runs alone in a process of its own with the settings of a worker, on one core, over three corpora one after
-the other: two small ones and a large one. Its CPU seconds are those in its commit records, plus those in which it
+Each stage runs alone in a process of its own, forked as workers are, on one core, over three corpora one after the
+other: two small ones and a large one. Its CPU seconds are those in its commit records, plus those in which it
 compiled or loaded kernels before; otherwise a kernel that only the large corpus calls would count as a cost of its
 text. The difference between the large corpus and the second small one gives the cost of one more MB of text (the
 slope). What the first small one took beyond that is the fixed cost (the intercept): imports, compiled kernels, and the
@@ -20,12 +20,11 @@ Keys of a stage: `_ms_per_mb`, `_fixed_cpu_s`, `_mb_per_cpu_s` (1000 / ms per MB
 import argparse
 import gzip
 import json
-import os
-import subprocess
-import sys
+import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib import import_module
 from itertools import takewhile
@@ -37,7 +36,7 @@ import yaml
 from benchmarks.corpora import write_corpus
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
-from resources.engine.interface import WORKER_ENVIRONMENT
+from resources.engine.workers import prepare
 from resources.errors import CorpusError
 from resources.formats.jsonl.compressions import COMPRESSIONS, GZIP, JSONL, LZ4, ZSTD
 from resources.formats.jsonl.lines import MEMBER_BYTES
@@ -117,17 +116,17 @@ def measure(sizes: tuple[int, int], others: Sequence[str] = OTHERS, turns: int =
     sizes: MB of text. others: compressions with which the stages of rows are computed once more. turns: how often a
         short stage runs.
     """
-    more = ["--turns", str(turns)]
+    prepare([__name__])
     with tempfile.TemporaryDirectory() as folder:
         made = [write_corpus(Path(folder) / name, size) for name, size in zip("abc", (sizes[0], *sizes), strict=True)]
         configs = [config for config, _ in made]
-        costs = {stage.name: _in_new_process(configs, stage.name, *more) for stage in Corpus.open(configs[0]).graph}
+        costs = {stage.name: _in_new_process(configs, stage.name, turns) for stage in Corpus.open(configs[0]).graph}
         text_bytes = costs["normalized_documents"][-1]["text_bytes"]
         figures = figures_of(costs) | {f"disk_{GZIP.name}": round(_stored(configs[-1]) / text_bytes, 3)}
         for compression in others:
             for config in configs:
                 _compress(config, compression)
-            again = {name: _in_new_process(configs, name, *more, "--force") for name in stages_of_rows(configs[0])}
+            again = {name: _in_new_process(configs, name, turns, force=True) for name in stages_of_rows(configs[0])}
             found = figures_of({**costs, **again})
             for name in ("pipeline", "mix_and_splits"):
                 figures |= {key.replace(name, f"{name}_{compression}"): found[key] for key in found if name in key}
@@ -136,12 +135,10 @@ def measure(sizes: tuple[int, int], others: Sequence[str] = OTHERS, turns: int =
     return figures | codecs | {"corpus": made[0][1]}
 
 
-def _in_new_process(configs: Sequence[Path], stage: str, *more: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "benchmarks.stages", "--stage", stage, *more, "--config", *map(str, configs)]
-    environment = {**WORKER_ENVIRONMENT, **os.environ}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+def _in_new_process(configs: Sequence[Path], stage: str, turns: int, *, force: bool = False) -> list[dict[str, Any]]:
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(1, context, calm_collector) as process:  # As workers do.
+        return process.submit(run_stages, configs, stage, turns, force=force).result()
 
 
 def _compress(config: Path, compression: str) -> None:
@@ -243,15 +240,7 @@ def main() -> None:
     sizes = f"{quick_small} and {quick_large} MB of text instead of {small} and {large}"
     parser.add_argument("--quick", action="store_true", help=sizes)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.add_argument("--stage", help=argparse.SUPPRESS)
-    parser.add_argument("--force", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--turns", type=int, default=TURNS, help=argparse.SUPPRESS)
-    parser.add_argument("--config", type=Path, nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.stage:
-        calm_collector()  # As workers do.
-        print(json.dumps(run_stages(given.config, given.stage, given.turns, force=given.force)))
-        return
     figures = measure(QUICK_MEGABYTES, QUICK_OTHERS, turns=1) if given.quick else measure(MEGABYTES)
     if given.json:
         print(json.dumps(figures))
