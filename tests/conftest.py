@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from corpus_assets.config import sections
 from corpus_assets.corpus.corpus import CONFIG_VARIABLE
 from corpus_assets.orchestration.home.folder import HOME_VARIABLE
+from resources.processes.collector import calm_collector
 
 pytest_plugins = ["tests.object_store_fixtures"]
 
@@ -46,6 +47,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("minutes"):
                 item.add_marker(pytest.mark.skip(reason="takes minutes; --minutes runs it"))
+
+
+def pytest_collection_finish() -> None:
+    """Each tester holds all tests: the collector looked at them again and again, for 5 % of the CPU seconds."""
+    calm_collector()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
