@@ -14,19 +14,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 import zstandard
+from typing_extensions import override
 
 from corpus_assets.config.reading.loading import parse_config
 from corpus_assets.corpus.corpus import Corpus
-from corpus_assets.corpus.step import Step
+from corpus_assets.corpus.loop import Follower, Loop
+from corpus_assets.corpus.replaced import replaced_files
+from corpus_assets.corpus.restamping import restamp
 from corpus_assets.report.assets import NAME as REPORT
 from resources.formats.hdf5.reader import read_hdf5
 from resources.formats.jsonl.compressions import ENDINGS, JSONL, without_suffix
 from resources.formats.jsonl.members import TABLE
 from resources.hashing import content_digest
 from resources.ledger.ledger import Record
+from resources.planning.frontier import Frontier
 from resources.planning.planner import Plan, Status
 from resources.stage.declaration import Input, Reads, Stage
 from resources.stage.graph import Graph
+from resources.stage.jobs.job import Outcome
 from resources.stage.partition import Partition
 
 Key = tuple[str, str | None]
@@ -165,19 +170,33 @@ class Built:
         return {name for name, _ in self.recomputed}
 
 
+@dataclass
+class _Noting(Follower):
+    """Notes what a loop computes."""
+
+    built: Built
+
+    @override
+    def done(self, outcome: Outcome, why: str) -> None:
+        if outcome.error is None:
+            self.built.recomputed.add((outcome.asset, outcome.partition))
+        else:
+            self.built.failed.append(f"{outcome.name}: {outcome.error}")
+
+
 def drive(corpus: Corpus, stages: Sequence[Stage] | None = None) -> Built:
-    """Bring a corpus up to date as `corpus build` does, without Dagster around each stage and without the report."""
-    built = Built()
-    for stage in stages or reported_on(corpus.graph):
-        decisions = corpus.planner().decisions(stage).values()
-        built.waiting += [f"{d.asset}/{d.partition}: {d.blocked}" for d in decisions if d.blocked]
-        due = [d.partition for d in decisions if (d.status is not Status.FRESH and not d.blocked) or d.rewritten]
-        for outcome in Step(corpus, stage, due).run() if due else []:
-            if outcome.error is None:
-                built.recomputed.add((outcome.asset, outcome.partition))
-            else:
-                built.failed.append(f"{outcome.name}: {outcome.error}")
+    """Bring a corpus up to date as `corpus build` does, without Dagster around it and without the report."""
+    built, planner, stages = Built(), corpus.planner(), stages or reported_on(corpus.graph)
+    with corpus.building(), replaced_files(corpus) as replaced:
+        for stage in stages:
+            restamp(planner, planner.decisions(stage).values(), corpus.builder)
+        loop = Loop(corpus, planner, Frontier(planner, stages), _Noting(built), replaced)
+        loop.settle()
+        loop.run()
     corpus.engine.close()
+    planner = corpus.planner()
+    decisions = (decision for stage in stages for decision in planner.decisions(stage).values())
+    built.waiting += [f"{one.asset}/{one.partition}: {one.blocked}" for one in decisions if one.blocked]
     return built
 
 

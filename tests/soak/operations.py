@@ -8,7 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -48,12 +50,19 @@ AT_REST = (
 _OUTPUTS = ("documents", "minhashes", "mixed", "splits", "tokens", "duplicate_pairs")
 
 
+class Harm(NamedTuple):
+    """A file of the store, or a record, that was lost or damaged. path: in the store."""
+
+    when: datetime
+    path: str
+
+
 @dataclass
 class Operations:
     """What is done to a corpus. base: changes of its configuration. done: how often each.
 
-    damaged, lost: outputs that were changed and removed, each of which is made of the same again. times: when each
-    operation was done, in seconds since 1970.
+    harms: outputs that were removed and changed, each of which is made of the same again. times: when each operation
+    was done, in seconds since 1970.
     """
 
     folder: Path
@@ -61,8 +70,7 @@ class Operations:
     chance: random.Random
     base: dict[str, object]
     done: Counter[str] = field(default_factory=Counter)
-    damaged: int = 0
-    lost: int = 0
+    harms: list[Harm] = field(default_factory=list)
     kills: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     times: list[float] = field(default_factory=list)
 
@@ -140,10 +148,10 @@ class Operations:
     def lose_output(self) -> str:
         """A file of the store is gone, or a record."""
         file = self._output("ledger" if self.chance.random() < 0.3 else None)
-        if file is not None:
-            file.unlink(missing_ok=True)
-            self.lost += 1
-        return "" if file is None else str(file.relative_to(self.folder))
+        if file is None:
+            return ""
+        file.unlink(missing_ok=True)
+        return self._harmed(file)
 
     def damage_output(self) -> str:
         """A byte of a file of the store is another one."""
@@ -157,8 +165,7 @@ class Operations:
             content[self.chance.randrange(len(content))] ^= 1 << self.chance.randrange(8)
             with file.open("r+b") as out:
                 out.write(content)
-            self.damaged += 1
-        return str(file.relative_to(self.folder))
+        return self._harmed(file)
 
     def kill(self) -> str:
         """A process ends by SIGKILL: a service not more often than it is started again."""
@@ -174,6 +181,10 @@ class Operations:
             chosen.kill()
         self.kills[kind].append(time.monotonic())
         return kind
+
+    def _harmed(self, file: Path) -> str:
+        self.harms.append(Harm(datetime.now(UTC), file.relative_to(self.folder / "corpus").as_posix()))
+        return str(file.relative_to(self.folder))
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.joinpath("raw/books").glob("soak-*.jsonl"))

@@ -5,12 +5,13 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 import psutil
@@ -19,9 +20,11 @@ from benchmarks.ui_server import Server
 from corpus_assets.checking import asset_key
 from corpus_assets.orchestration.home.folder import FOLDER
 from corpus_assets.orchestration.home.postgres import VARIABLE, database_url
+from resources.ledger.records import record_path
 from resources.planning.planner import Status
 from tests.build.small import digests, drive, opened, save_tokenizer, write_small
 from tests.house import TOP
+from tests.soak.operations import Harm
 
 END_SECONDS, RUN_ENDS_SECONDS = 60.0, 60.0
 CHANGES: dict[str, Any] = {
@@ -30,6 +33,8 @@ CHANGES: dict[str, Any] = {
 }
 """Changes of the small configuration."""
 _PAGE = 1000
+_ROUNDED = timedelta(seconds=1)
+"""Records are of whole seconds."""
 _SENSOR = {
     "repositoryName": "__repository__",
     "repositoryLocationName": "corpus",
@@ -133,21 +138,45 @@ def ended(server: Server) -> int:
     return len(server.processes())
 
 
-def twice(folder: Path) -> Iterator[str]:
-    """Yields every partition that was computed again of the same, with nothing else computed of it in between."""
+class Again(NamedTuple):
+    """A partition that was computed again of the same. files: what it stored, in words."""
+
+    asset: str
+    partition: str | None
+    earlier: datetime
+    later: datetime
+    files: str
+
+    def mends(self, harm: Harm) -> bool:
+        """Whether a file or the record of it was lost or damaged since it had been computed."""
+        of_it = harm.path in self.files or harm.path == record_path(self.asset, self.partition)
+        return of_it and self.earlier - _ROUNDED <= harm.when <= self.later + _ROUNDED
+
+
+def in_vain(folder: Path, harms: Sequence[Harm]) -> list[Again]:
+    """Returns what was computed again of the same, with nothing else computed of it in between, and nothing lost."""
+    found = [one for one in _again(folder) if not any(one.mends(harm) for harm in harms)]
+    for one in found:
+        sys.stderr.write(f"computed in vain: {one}\n")
+    return found
+
+
+def _again(folder: Path) -> Iterator[Again]:
     database_url()  # Writes the driver into the variable.
     with dg.DagsterInstance.from_config(str(folder / FOLDER)) as instance:
         for stage in opened(folder).graph:
-            made: dict[str | None, list[tuple[str, str]]] = {}
+            made: dict[str | None, list[tuple[str, str, str]]] = {}
             for event in _events(instance, stage.name):
                 if (details := event.metadata.get("details")) is not None:
                     value: Any = details.value
-                    made.setdefault(event.partition, []).append((value["recipe"], value["computed"]))
+                    stored = event.metadata.get("stored as")
+                    files = "" if stored is None else str(stored.value)
+                    made.setdefault(event.partition, []).append((value["recipe"], value["computed"], files))
             for key, all_of in made.items():
-                for (recipe, when), (before, earlier) in pairwise(all_of):
-                    if recipe == before and when != earlier:  # What was only reported again has one time.
-                        sys.stderr.write(f"computed twice: {stage.name}/{key}, {earlier} and {when}\n")
-                        yield f"{stage.name}/{key}"
+                for (recipe, later, files), (before, earlier, _) in pairwise(all_of):
+                    if recipe == before and later != earlier:  # What was only reported again has one time.
+                        times = (datetime.fromisoformat(earlier), datetime.fromisoformat(later))
+                        yield Again(stage.name, key, *times, files)
 
 
 def _events(instance: dg.DagsterInstance, asset: str) -> Iterator[dg.AssetMaterialization]:

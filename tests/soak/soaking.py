@@ -182,7 +182,7 @@ def measure(seconds: float, tick: int, seed: int, *, raw_files: bool = False, po
             "failed_runs": sum(run["status"] != "SUCCESS" for run in runs),
             "seconds_until_rest": round(rested, 1),
             **found,
-            "computed_in_vain": max(0, len(list(services.twice(folder))) - operations.lost - operations.damaged),
+            "computed_in_vain": len(services.in_vain(folder, operations.harms)),
             "processes_left": after["processes"] - before["processes"],
             "memory_mb": round((after["memory"] - before["memory"]) / 1e6, 1),
             "open_files": after["files"] - before["files"],

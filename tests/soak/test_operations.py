@@ -1,13 +1,14 @@
 """Operations of a soak: those of the seed, each does what it says, and what they leave is judged."""
 
 import random
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 from resources.planning.planner import Status
-from tests.soak import soaking
-from tests.soak.operations import ALL, AT_REST, LEAST_FILES, RAW_FILES, SERVICES, Operations
+from tests.soak import services, soaking
+from tests.soak.operations import ALL, AT_REST, LEAST_FILES, RAW_FILES, SERVICES, Harm, Operations
 
 
 class NoServer:
@@ -103,3 +104,15 @@ def test_what_is_computed_otherwise_than_planned_is_named() -> None:
 
 def test_each_operation_of_all_is_tried_at_rest_too() -> None:
     assert set(AT_REST) == ALL.keys() > RAW_FILES.keys()
+
+
+def test_what_is_computed_again_is_explained_by_a_loss_of_its_own_in_between() -> None:
+    when = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    again = services.Again("minhashes", "books--a", when, when + timedelta(minutes=2), "- minhashes/books/a.npy (1 kB)")
+    between = when + timedelta(minutes=1)
+    assert again.mends(Harm(between, "minhashes/books/a.npy"))
+    assert again.mends(Harm(between, "ledger/minhashes/books--a.json"))
+    assert not again.mends(Harm(between, "minhashes/books/b.npy"))
+    assert not again.mends(Harm(between, "ledger/band_keys/books--a.json"))
+    assert not again.mends(Harm(when - timedelta(minutes=1), "minhashes/books/a.npy"))
+    assert not again.mends(Harm(when + timedelta(minutes=3), "minhashes/books/a.npy"))
