@@ -28,9 +28,10 @@ from resources.stage.partition import Partition
 _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weights", "max_discarded"}
 # Version of the loss in modes with answers by the template; a value, so that rows of other modes stay fresh.
 _LEARNED = {
-    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again; no nulls",
+    "chat": "after the prompt for an answer, up to its end, wherever its calls are named again; no nulls; "
+    "white space beside control tokens as the library has it",
     "dpo": "after the prompt for an answer, with one end",
-    "fim": "with its tokens as control tokens",
+    "fim": "with its tokens as control tokens, after which no space is put",
 }
 LONGEST = "longest_document"
 """Most ids of a masked document."""
