@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken as LibraryToken
@@ -225,6 +226,30 @@ class LibraryBackend(TokenizerBackend):
             "special_tokens": {token: {"id": token, "ids": [id_], "tokens": [token]} for token, id_ in ids.items()},
         }
         return LibraryBackend.of(self.original | {"post_processor": template}, exact_scores=self.exact_scores)
+
+
+class _Spaces(msgspec.Struct):
+    """The parts of a `tokenizer.json` that say what becomes of white space beside control tokens."""
+
+    pre_tokenizer: Any = None
+    added_tokens: list[Any] | None = None
+
+
+def spaces_go(definition: bytes) -> bool:
+    """Returns whether white space beside control tokens differs from that elsewhere, by a `tokenizer.json`; a bad one
+    says nothing.
+    """
+    try:
+        found = msgspec.json.decode(definition, type=_Spaces)
+    except (ValueError, RecursionError):
+        return False
+    flags = (
+        token.get(side)
+        for token in found.added_tokens or ()
+        if isinstance(token, dict)
+        for side in ("lstrip", "rstrip")
+    )
+    return _never_prepending(found.pre_tokenizer) != found.pre_tokenizer or any(flags)
 
 
 def _never_prepending(step: Any) -> Any:
