@@ -51,8 +51,8 @@ from resources.stage.settings import chunk_key
 from resources.stage.task import Task
 
 CODE_VERSION, OF_UNITS = "1", "2"
-PARTS = "2"
-"""That of datasets of parts, which count what their stream has not of texts."""
+PARTS = "3"
+"""That of datasets of parts, which count what their stream has not of texts, and a text in pieces once."""
 PACKED_MANIFEST = "2"
 """That of manifests that say how full rows are."""
 NUMBERED_BY_NAME = "2"
@@ -101,16 +101,17 @@ def _files(task: Task, dataset: ExportedDataset) -> None:
     streams = [stream for asset in dataset.streams for stream in task.inputs(asset)]
     opened = partial(dataset.documents, build=build, mix=mix)
     parts = Parts(streams, opened, as_counted=known.empty and mix is None)
+    given = 0
     for documents in parts if not known.spread or task.key == chunk_key(0) else ():
-        files.count(documents=len(documents), ids=documents.ids, separators=documents.separators)
+        given += len(documents)
+        files.count(documents=documents.texts, ids=documents.ids, separators=documents.separators)
         files.count_sources(documents)
     if mix is None and not known.empty:
         files.drop("no_ids", documents=sum(int((stream.array(LENGTHS) == 0).sum()) for stream in streams))
     known.write(task, build, parts, files)
     files.count(units=files.units)
-    given = files.totals.get("documents", 0)
     if dataset.parts:
-        add_lost(streams, files)
+        add_lost(streams, files, given)
     task.save_counters(PLACES, {"files": [msgspec.to_builtins(place) for place in files.places]})
     task.save_counters(TOTALS, {**files.totals, "dropped": files.dropped})
     task.save_counters(BY_SOURCE, {source: files.by_source[source] for source in sorted(files.by_source)})

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from corpus_assets.export.token_stream import BY_SOURCE, DATA, DOCUMENTS, LENGTHS, NAMES
+from resources.formats.token_streams import ORIGINS
 from resources.stage.partition import Partition
 
 BEFORE, AFTER = 1, 2
@@ -102,17 +103,30 @@ class Documents:
         return int(self.sizes.sum())
 
     @property
+    def texts(self) -> int:
+        """Returns how many of them are texts, of which a stream of parts may hold several pieces."""
+        return int(self._begins.sum())
+
+    @cached_property
+    def _begins(self) -> NDArray[np.bool_]:
+        """Returns whether each is the first piece of its text (documents,)."""
+        if not self.stream.has(ORIGINS):
+            return np.ones(len(self), np.bool_)
+        begins: NDArray[np.bool_] = self.stream.array(ORIGINS)["begin"][self.numbers] == 0
+        return begins
+
+    @property
     def separators(self) -> int:
         """Returns how many of them are separators."""
         return self.ids - int(self.lengths.sum())
 
     def by_source(self) -> dict[str, dict[str, int]]:
-        """Returns documents, bytes of their texts and ids, without separators, of each source."""
+        """Returns texts, their bytes and ids, without separators, of each source."""
         table, names = self.stream.array(DOCUMENTS), self.stream.json(NAMES)["sources"]
         numbers, size = table["source"][self.numbers], len(names)
         text_bytes = (table["end"] - table["start"])[self.numbers]
         counts = {
-            "documents": np.bincount(numbers, minlength=size),
+            "documents": np.bincount(numbers[self._begins], minlength=size),
             "text_bytes": _sums(numbers, text_bytes, size),
             "tokens": _sums(numbers, self.lengths, size),
         }

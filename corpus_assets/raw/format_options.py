@@ -26,8 +26,9 @@ RULES = {_DOTS: "how keys with dots are read", _WEB: "how web crawls are read"}
 """Parameters that are versions of rules, and no keys of corpus.yaml."""
 _OBJECTS = 1
 """How keys with dots are read, for records from before they led into objects."""
-_READING = 2
-"""How web crawls are read. Since 2: labels, prescan and decoders of the WHATWG, guessed charsets, no binary files."""
+_READING = 3
+"""How web crawls are read. Since 2: labels, prescan and decoders of the WHATWG, guessed charsets, no binary files.
+Since 3: headers that are there several times."""
 
 
 def key_options(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,8 @@ _LEARNED = {
     "dpo": "after the prompt for an answer, with one end",
     "fim": "with its tokens as control tokens",
 }
+# Only where it counts, for the same reason.
+_SPACES = "white space beside control tokens as the tokenizers library has it"
 LONGEST = "longest_document"
 """Most ids of a masked document."""
 Settings = Mapping[str, Any]
@@ -184,6 +186,8 @@ def dataset_parameters(settings: Settings, name: str) -> dict[str, Any]:
         options.pop("equal_pairs", None)  # Cerebras keeps all.
     elif rule := _LEARNED.get(options.get("mode", "")):
         options["learned"] = rule
+        if options["mode"] != "dpo" and tokenizer.spaces_go(tokenizer_section(settings, _own(entry))[0]):
+            options["spaces"] = _SPACES
     if not entry["shuffle"]:
         options.pop("shuffle_seed", None)
     else:
@@ -219,7 +223,7 @@ def check_delimiter(entry: Settings, source: str | None, values: Settings, key: 
 def check_dataset(settings: Settings, name: str) -> None:
     """Raises `ConfigError` for a chat template that cannot be used, and for named tokens outside the vocabulary."""
     entry, key = entry_of(settings, name), f"datasets.{name}"
-    declared, of_tokenizer = tokenizer_section(settings, name if entry["tokenizer"] else None)
+    declared, of_tokenizer = tokenizer_section(settings, _own(entry))
     loaded = tokenizer.check_tokenizer(declared, of_tokenizer)
     values = {**(loaded.template_values if loaded else {}), **entry.get("template_values", {})}
     source, place = None, f"{key}.chat_template"
@@ -254,6 +258,11 @@ def dataset_run_options(settings: Settings, name: str) -> dict[str, Any]:
     """Returns which library tokenizes."""
     chosen = entry_of(settings, name)["tokenizer"] or settings["tokenizer"]
     return {BACKEND: chosen.get("backend", "tokenizers")}
+
+
+def _own(entry: Settings) -> str | None:
+    """Returns the dataset whose tokenizer a dataset has: itself, or None for that of the corpus."""
+    return entry["name"] if entry["tokenizer"] else None
 
 
 def tokenizer_section(settings: Settings, dataset: str | None) -> tuple[Settings, str]:

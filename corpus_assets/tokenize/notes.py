@@ -4,13 +4,28 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from corpus_assets.config.datasets.options import DatasetSection
 from corpus_assets.tokenize.encode.attempts import slower_notes
 from corpus_assets.tokenize.modes.chat.chat import OWN_TEXTS
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.raw_places.files import printable
 from resources.stage.partition import Partition
 
 _SHOWN_KEYS = 8
+_SECOND_END = "second_end"
+"""In a record: the end-of-text token that the tokenizer puts after every text, beside that of the rows."""
+_WITH_MARKS = ("lm", "lm_vsl", "summarization", "summarization_vsl")
+"""The modes whose texts have the ids that the tokenizer puts around a text; `fim` too if it rearranges rows."""
 MUCH = 0.1  # share of discarded documents from which on a note is given
+
+
+def second_end(tokenizer: Tokenizer, section: DatasetSection) -> dict[str, str]:
+    """Returns what a record says if the tokenizer puts an end-of-text token after every text, as rows do."""
+    mode, end = getattr(section, "mode", ""), tokenizer.eos_id
+    if end is None or not (mode in _WITH_MARKS or getattr(section, "fim_level", "") == "row"):
+        return {}
+    ends = tokenizer.encode_batch(["a"]).ids[-1:].tolist() == [end]
+    return {_SECOND_END: tokenizer.decode([end])} if ends else {}
 
 
 def row_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: str) -> Iterator[str]:
@@ -21,6 +36,12 @@ def row_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: st
     if own := sum(partition.record.statistics.get(OWN_TEXTS, 0) for partition in partitions):
         changed = f"answers that the template writes otherwise once later turns follow: {own:,}"
         yield f"dataset {dataset}: {changed}; each is learned in a separate copy of its conversation"
+    if ends := {end for partition in partitions if (end := partition.record.statistics.get(_SECOND_END))}:
+        yield (
+            f"dataset {dataset}: its texts end with {min(ends)} twice, since the tokenizer puts it after each text and "
+            "so do rows; one is left without `add_eos_token` in tokenizer_config.json, or without it in the "
+            "`post_processor` of tokenizer.json"
+        )
     yield from slower_notes(partitions, f"dataset {dataset}")
     if keys:
         named = ", ".join(f"{printable(key)} ({count:,})" for key, count in keys.most_common(_SHOWN_KEYS))

@@ -10,6 +10,7 @@ import numpy as np
 from corpus_assets.tokenize.encode.cuts import parts_to_train_on
 from corpus_assets.tokenize.modes.chat.limited_template import try_template
 from corpus_assets.tokenize.template_files import template_source
+from corpus_assets.tokenize.tokenizers import library
 from corpus_assets.tokenize.tokenizers.files import (
     CHAT_TEMPLATE,
     FOLDER_FILES,
@@ -145,6 +146,22 @@ def tokenizer_files(settings: Settings, section: str = "tokenizer") -> dict[str,
     if settings["kind"] == IDS:
         return files_of_vocabulary(settings["vocabulary"], settings["bos"])
     return {name: _content(f"{section}.{key}", key, path) for name, (key, path) in _files(settings).items()}
+
+
+def spaces_go(settings: Settings) -> bool:
+    """Returns whether white space beside the control tokens of a tokenizer differs from that elsewhere.
+
+    It is taken to differ for a name on the hub, whose files are not at hand. Faults are those of `check_tokenizer`.
+    """
+    if settings["kind"] in ("train", "gpt2", "ids"):
+        return False
+    if settings["kind"] == "hub":
+        return True
+    try:
+        contents = tokenizer_files(settings)
+    except CorpusError:
+        return False
+    return TOKENIZER_JSON in contents and library.spaces_go(contents[TOKENIZER_JSON])
 
 
 def check_tokenizer(settings: Settings, section: str = "tokenizer") -> LoadedTokenizer | None:

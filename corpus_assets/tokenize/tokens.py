@@ -20,6 +20,7 @@ from corpus_assets.tokenize.given_ids import holds_ids, ids_of
 from corpus_assets.tokenize.modes.chat.chat import OWN_TEXTS
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
+from corpus_assets.tokenize.notes import second_end
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of, with_control
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
@@ -178,6 +179,7 @@ def make_rows(task: Task, build: DatasetBuild, given: Sequence[Partition], write
     else:
         first = first_texts(build, given)
         statistics, report = with_fastest(task, build.tokenizer, first, attempt, whole=len(first) < FIRST_TEXTS)
+        task.count(**second_end(build.tokenizer, build.section))
     _count(task, statistics)
     task.count(by_source=_by_source(build, statistics))
     if build.mode.measures_documents and statistics.processed_files:

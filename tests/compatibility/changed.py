@@ -12,7 +12,10 @@ _BY_RANGE = ("cluster_roots", "cluster_members", "guarded_clusters", "components
 _CONTAMINATION = ("benchmark_ngrams", "boilerplate_ngrams")
 _OF_PRE_TOKENIZE = "decontaminated_train_8cd2e5ed_token_stream"
 """The stream that ragged arrays with `compat: pre_tokenize` have of their own."""
-RAISED = dict.fromkeys(("report", "data_card", *_BY_RANGE, *_CONTAMINATION, "search_index", _OF_PRE_TOKENIZE), "0.3.0")
+_OF_PARTS = tuple(f"parts{name}_{files}" for name in ("", "-weighted") for files in ("masked_token_stream", "tokens"))
+RAISED = dict.fromkeys(
+    ("report", "data_card", *_BY_RANGE, *_CONTAMINATION, "search_index", _OF_PRE_TOKENIZE, *_OF_PARTS), "0.3.0"
+)
 """The stages that later versions compute again on purpose, each with the first version that does so."""
 
 

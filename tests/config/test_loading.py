@@ -79,7 +79,10 @@ FAULTS: list[tuple[Any, str]] = [
     (section("split", holdout={"cnt": 3}), "split.holdout.cnt: unknown key; did you mean 'count'? (valid: count)"),
     (source(holdout={"count": -3}), "sources.0.holdout.count: received -3 (int)"),
     (section("tokenizer", kind="bpe"), "tokenizer: received 'bpe' as 'kind'; valid: 'train', 'tokenizer_json'"),
-    (section("tokenizer"), "tokenizer: received {} (dict); valid is a mapping with a key 'kind'"),
+    (
+        section("tokenizer"),
+        "tokenizer: received {} (dict); valid is a mapping with a key 'kind': 'train', 'tokenizer_json'",
+    ),
     (dataset(sequence_lenght=9), "datasets.0.sequence_lenght: unknown key; did you mean 'sequence_length'?"),
     (dataset(mode="chat", chat_templat="a"), "datasets.0.chat_templat: unknown key; did you mean 'chat_template'?"),
     (dataset(format="mds", unti="a"), "datasets.0.unti: unknown key; did you mean 'unit'?"),

@@ -96,9 +96,10 @@ def test_blocks_become_sections(draft: Draft) -> None:
     assert values["mix"] == {"seed": 7, "leave_out": ["duplicates"]}
     assert values["engine"] == {"workers": 5}
     rules = values["filter"]["rules"]
-    assert rules["quality.gopher_v2.word_count"] == {"min": 20, "max": 100_000}
-    assert rules["quality.gopher_v2.median_word_length"] == {"min": 3}
-    assert rules["quality.gopher_v2.fraction_of_characters_in_most_common_2grams"] == {"max": 0.9}
+    assert rules["quality.gopher_quality.words"] == {"min": 20, "max": 100_000}
+    assert rules["quality.gopher_quality.word_length"] == {"min": 3}
+    assert rules["quality.gopher_repetition.characters_in_top_2grams"] == {"max": 0.9}
+    assert rules["quality.fineweb_quality.newlines_per_word"] == {"max": 0.5}
     assert [one["format"] for one in values["datasets"]] == ["datatrove", "text"]
     assert values["datasets"][1]["files"] == "jsonl"
     assert values["tokenizer"]["eos"] == "<|endoftext|>"
@@ -239,7 +240,7 @@ def test_functions_that_return_steps_are_followed_with_their_arguments(tmp_path:
     draft = imported(import_datatrove, tmp_path, {"a.py": script})
     assert [source["name"] for source in draft.values["sources"]] == ["a", "b"]
     assert draft.values["filter"]["presets"] == ["c4"]
-    assert draft.values["filter"]["rules"]["quality.gopher_v2.word_count"]["min"] == 30
+    assert draft.values["filter"]["rules"]["quality.gopher_quality.words"]["min"] == 30
     assert [dataset["format"] for dataset in draft.values["datasets"]] == ["text"]
     script = "def steps(n):\n    return [JsonlReader('raw', n)]\npipeline = steps(5) + [JsonlWriter('out')]"
     assert imported(import_datatrove, tmp_path, {"b.py": script}).values["sources"][0]["name"] == "raw"
@@ -284,7 +285,7 @@ def test_addresses_that_no_source_can_have_are_named_and_are_placeholders(tmp_pa
 def test_limits_in_a_mapping_of_the_script_are_values(tmp_path: Path) -> None:
     block = "GopherQualityFilter(min_doc_words=L['th']['words'], max_doc_words=L['th']['no'], min_stop_words=N[5])"
     draft = one(block, tmp_path, "L = {'th': {'words': 7}}\nN = [1]")
-    assert draft.values["filter"]["rules"]["quality.gopher_v2.word_count"] == {"min": 7}
+    assert draft.values["filter"]["rules"]["quality.gopher_quality.words"] == {"min": 7}
     assert any("L['th']['no']" in why for why in draft.left_out.values())
 
 
@@ -347,8 +348,7 @@ def test_what_is_no_script_is_refused(script: str, message: str, tmp_path: Path)
         imported(import_datatrove, tmp_path, {"a.py": script})
 
 
-OFF = ["line_punct_thr=0", "short_line_thr=0", "char_duplicates_ratio=0", "new_line_ratio=0"]
-NO_RANGES = "dup_line_frac=0, dup_line_char_frac=0, top_n_grams=(), dup_n_grams=()"
+OFF = ["line_punct_thr=0", "short_line_thr=2", "char_duplicates_ratio=2", "new_line_ratio=2"]
 
 
 def fineweb(**given: object) -> str:
@@ -366,10 +366,8 @@ def fineweb(**given: object) -> str:
         (fineweb(line_punct_thr=0.5, stop_chars=("x", "+")), "a.\nb.", "ax\nb+"),
         (fineweb(short_line_thr=0.5, short_line_length=2), "ab\nab\nabc", "ab\nabc\nabc"),
         (fineweb(char_duplicates_ratio=0.2), "abcd\nabcd\nx", "abcd\nab\nab\nxyz1234"),
-        (fineweb(new_line_ratio=0.4), "a\nb\nc", "a b c.\nd"),
-        (f"GopherRepetitionFilter({NO_RANGES}, dup_para_char_frac=0)", "a\n\na\n\n\nb", "a\n\na\n\nb\n\nc"),
-        (f"GopherRepetitionFilter({NO_RANGES}, dup_para_frac=0)", "abc\n\nabc\n\nb", "a\n\na\n\nbcdefgh"),
-        ("C4QualityFilter(min_num_sentences=3)", "One is. Two is?", "One is. Two is? Three"),
+        (fineweb(char_duplicates_ratio=0), "abcd\nabcd\nx", "abcd\nab"),
+        ("C4QualityFilter(min_num_sentences=3, filter_policy=False)", "One is. Two is?", "One is. Two is? Three"),
         ("RegexFilter('a+b')", "xaab", "xb"),
     ],
 )
@@ -430,6 +428,32 @@ def test_blocks_with_their_defaults_are_presets(tmp_path: Path) -> None:
 )
 def test_blocks_with_other_values_are_no_presets(block: str, tmp_path: Path) -> None:
     assert "presets" not in one(block, tmp_path).values.get("filter", {})
+
+
+@pytest.mark.parametrize(
+    ("block", "rules"),
+    [
+        (
+            "GopherQualityFilter(min_doc_words=51, max_symbol_word_ratio=None)",
+            {"gopher_quality.words": {"min": 51, "max": 100_000}},
+        ),
+        ("GopherRepetitionFilter(dup_para_frac=0.1)", {"gopher_repetition.duplicate_paragraphs": {"max": 0.1}}),
+        ("C4QualityFilter(min_num_sentences=2)", {"c4_lines.sentences": {"min": 2}}),
+        (
+            "C4QualityFilter(filter_no_terminal_punct=False, min_num_sentences=-1)",
+            {"c4_lines_any_ending.lorem_ipsum": {"max": 0}},
+        ),
+        ("FineWebQualityFilter(new_line_ratio=0)", {"fineweb_quality.newlines_per_word": {"max": 0}}),
+    ],
+)
+def test_other_limits_are_ranges_of_the_taggers_that_decide_as_the_blocks(
+    block: str, rules: dict[str, dict[str, float]], tmp_path: Path
+) -> None:
+    values = one(block, tmp_path).values
+    found = values["filter"]["rules"]
+    assert {f"quality.{key}": limits for key, limits in rules.items()}.items() <= found.items()
+    assert values["attributes"] == [{"name": "quality", "taggers": [next(iter(rules)).partition(".")[0]]}]
+    assert "quality.gopher_quality.hashes_per_word" not in found
 
 
 def test_c4_with_and_without_endings_are_not_both_presets(tmp_path: Path) -> None:

@@ -187,6 +187,29 @@ def test_content_is_decoded(encoding: str) -> None:
         assert shown(read("a.warc", response(sent, Content_Encoding=encoding, **http))) == [TEXT.decode()]
 
 
+PLAIN = "Content-Type: text/plain"
+KOI8 = "да".encode("koi8-r")
+
+
+@pytest.mark.parametrize(
+    ("lines", "body", "text"),
+    [
+        ([PLAIN, "Content-Encoding: deflate", "Content-Encoding: gzip"], gzip.compress(zlib.compress(TEXT)), TEXT),
+        ([PLAIN, "Content-Encoding: gzip", "content-encoding: gzip"], gzip.compress(TEXT), TEXT),
+        ([PLAIN, "Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], chunked(gzip.compress(TEXT)), TEXT),
+        ([PLAIN, *["Transfer-Encoding: chunked"] * 2], chunked(b"3\nabc\n0\n"), b"3\nabc\n0\n"),
+        (["Content-Type: application/x, text/plain; charset=koi8-r"], KOI8, "да".encode()),
+        (["Content-Type: text/plain; charset=koi8-r", PLAIN], KOI8, "да".encode()),
+        (['Content-Type: text/plain; x="a,b/c"; charset=koi8-r, */*, none'], KOI8, "да".encode()),
+        (["Content-Type: text/html; charset=koi8-r", PLAIN], "да".encode(), "да".encode()),
+    ],
+    ids=str,
+)
+def test_headers_that_are_there_several_times_are_one_list(lines: list[str], body: bytes, text: bytes) -> None:
+    block = "\r\n".join(["HTTP/1.1 200 OK", *lines, "", ""]).encode() + body
+    assert shown(read("a.warc", record("response", block, Content_Type="application/http"))) == [text.decode()]
+
+
 def test_content_that_the_crawler_decoded_is_taken_as_it_is() -> None:
     http = {"Content_Encoding": "gzip", "Transfer_Encoding": "chunked"}
     assert shown(read("a.warc", response(b"plain text", **http))) == ["plain text"]

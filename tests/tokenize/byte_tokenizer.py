@@ -28,6 +28,11 @@ class ByteTokenizer:
         self.digest = self.encoding_digest = "0" * 32
         self.chat_template: str | None = None
         self.template_values: Mapping[str, Any] = {}
+        self.strips: Mapping[str, tuple[bool, bool]] = {}
+
+    @property
+    def after_control(self) -> "ByteTokenizer":
+        return self
 
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
         begin = [] if self.bos_id is None else [self.bos_id]

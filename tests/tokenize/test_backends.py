@@ -298,7 +298,10 @@ def test_an_accelerated_tokenizer_has_every_member_of_a_tokenizer() -> None:
     assert "vocab_size" in members and "decode" in members
     for name in members:
         mine, other = getattr(fast, name), getattr(reference, name)
-        assert callable(mine) if callable(other) else mine == other, name
+        if other is reference:
+            assert mine is fast, name
+        else:
+            assert callable(mine) if callable(other) else mine == other, name
     assert fast.with_token("<|endoftext|>") is fast or fast.token_id("<|endoftext|>") is None
     assert fast.with_token("<new>").token_id("<new>") == reference.vocab_size
     with pytest.raises(AttributeError):

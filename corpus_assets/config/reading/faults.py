@@ -76,7 +76,8 @@ def _fault(detail: ErrorDetails, model: type[BaseModel], *, hidden: bool) -> str
     if kind == "union_tag_invalid":
         return f"received {detail['ctx']['tag']!r} as {detail['ctx']['discriminator']}; valid: {_tags(detail)}"
     if kind == "union_tag_not_found":
-        return f"received {received}; valid is a mapping with a key {detail['ctx']['discriminator']}"
+        name = detail["ctx"]["discriminator"]
+        return f"received {received}; valid is a mapping with a key {name}: {_kinds(name, detail['loc'], model)}"
     if kind in {"model_type", "dict_type", "model_attributes_type"}:
         return f"received {received}; valid is a mapping"
     if kind == "value_error":
@@ -87,6 +88,12 @@ def _fault(detail: ErrorDetails, model: type[BaseModel], *, hidden: bool) -> str
 
 def _tags(detail: ErrorDetails) -> str:
     return str(detail["ctx"]["expected_tags"])
+
+
+def _kinds(quoted: str, location: Location, model: type[BaseModel]) -> str:
+    """Returns the values that the key which tells the sections at a location apart may have."""
+    fields = (section.model_fields.get(quoted.strip("'")) for section in _sections_at(location, model))
+    return ", ".join(repr(kind) for field in fields if field is not None for kind in get_args(field.annotation))
 
 
 def _suggestion(location: Location, model: type[BaseModel]) -> str:
@@ -111,6 +118,11 @@ def _elsewhere(location: Location, valid: Sequence[str], model: type[BaseModel])
 
 def _fields_at(location: Location, model: type[BaseModel]) -> set[str]:
     """Returns the keys that are valid in the section at a location."""
+    return {name for section in _sections_at(location, model) for name in section.model_fields}
+
+
+def _sections_at(location: Location, model: type[BaseModel]) -> list[type[BaseModel]]:
+    """Returns the sections that may stand at a location, in the order of the schema."""
     found = [model]
     for entry in location:
         fields = [section.model_fields[entry] for section in found if entry in section.model_fields]
@@ -118,7 +130,7 @@ def _fields_at(location: Location, model: type[BaseModel]) -> set[str]:
             found = [section for field in fields for section in _sections(field.annotation)]
         else:
             found = [section for section in found if _is_branch(section, entry)] or found
-    return {name for section in found for name in section.model_fields}
+    return found
 
 
 def _sections(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -142,7 +142,7 @@ def mixed_stream(
     names = dict.fromkeys(name for one in given for name in one.sources)
     counted = _Counted({name: number for number, name in enumerate(names)})
     for part, _ in parts:
-        counted.by_part[part.name] = Counter(documents=0, tokens=0, loss_tokens=0)
+        counted.by_part[part.name] = Counter(documents=0, pieces=0, tokens=0, loss_tokens=0)
     _write(task, path, _batches(_pieces(task, (given, uses), rules, counted)), (given, rules.dtype), counted)
     task.save_json(f"{path}{NAMES}", {"sources": [*names]}, rows=1)
     read = [[one.part.stream, one.stream.key, 0 if one.part.masked else len(rules.before)] for one in given]
@@ -151,15 +151,18 @@ def mixed_stream(
     lost = {reason: dict(counted.lost[reason]) for reason in sorted(counted.lost)}
     task.save_counters(LOST, {CUT: counted.cut, LOST: lost})
     tokens, learned = counted.total("tokens"), counted.total("loss_tokens")
-    task.count(rows_in=len(uses), rows_out=counted.total("documents"), tokens=tokens, loss_tokens=learned)
+    task.count(rows_in=len(uses), rows_out=counted.total("pieces"), tokens=tokens, loss_tokens=learned)
     task.count(repeats=int((uses["use"] > 0).sum()), documents_truncated=counted.cut, truncated_tokens=counted.lost_ids)
     task.count(token_lengths=counted.token_lengths)
     task.count(by_part={name: dict(numbers) for name, numbers in counted.by_part.items()})
 
 
-def add_lost(streams: Iterable[Partition], files: Files) -> None:
-    """Adds to what is counted of files what their streams have not of the texts that were chosen for them."""
-    files.count(**{SEQUENCES: 0 if SEQUENCES in files.totals else files.totals.get("documents", 0)})
+def add_lost(streams: Iterable[Partition], files: Files, pieces: int) -> None:
+    """Adds to what is counted of files what their streams have not of the texts that were chosen for them.
+
+    pieces: how many documents the streams hold, of which several may be of one text.
+    """
+    files.count(**{SEQUENCES: 0 if SEQUENCES in files.totals else pieces})
     for counters in (stream.counters(LOST) for stream in streams):
         for reason, lost in counters[LOST].items():
             files.count(**lost)
@@ -252,7 +255,9 @@ def _write(
             masks.append(learned)
             data.append(np.concatenate([piece.ids for piece in batch]).astype(dtype))
             starts = np.cumsum(sizes) - sizes
-            _count(rows, (sizes, np.add.reduceat(learned, starts, dtype=np.int64)), _parts_of(batch, given), counted)
+            numbers = sizes, np.add.reduceat(learned, starts, dtype=np.int64)
+            whole = np.array([piece.begin == 0 for piece in batch])
+            _count((rows["source"], rows["end"], whole), numbers, _parts_of(batch, given), counted)
 
 
 def _batches(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
@@ -288,20 +293,22 @@ def _parts_of(batch: Sequence[_Piece], given: Sequence[_Given]) -> NDArray[np.st
 
 
 def _count(
-    rows: NDArray[np.void],
+    texts: tuple[NDArray[np.uint32], NDArray[Any], NDArray[np.bool_]],
     numbers: tuple[NDArray[np.int64], NDArray[np.int64]],
     parts: NDArray[np.str_],
     counted: _Counted,
 ) -> None:
-    """Counts documents. numbers: ids of each, and how many are learned."""
-    (sizes, learned), names = numbers, [*counted.sources]
-    for source in np.unique(rows["source"]).tolist():
-        chosen = rows["source"] == source
+    """Counts pieces, and the documents that they are of. texts: source and bytes of each, and whether it is the first
+    of its document. numbers: ids of each, and how many are learned.
+    """
+    (sources, text_bytes, first), (sizes, learned), names = texts, numbers, [*counted.sources]
+    for source in np.unique(sources).tolist():
+        chosen = sources == source
         of_source = counted.by_source.setdefault(names[source], Counter(documents=0, text_bytes=0, tokens=0))
-        size = int(rows["end"][chosen].sum())
-        of_source.update(documents=int(chosen.sum()), text_bytes=size, tokens=int(sizes[chosen].sum()))
+        documents, size = int(first[chosen].sum()), int(text_bytes[chosen].sum())
+        of_source.update(documents=documents, text_bytes=size, tokens=int(sizes[chosen].sum()))
     for part in np.unique(parts).tolist():
         chosen = parts == part
-        found = {"documents": int(chosen.sum()), "tokens": int(sizes[chosen].sum())}
+        found = {"documents": int(first[chosen].sum()), "pieces": int(chosen.sum()), "tokens": int(sizes[chosen].sum())}
         counted.by_part[part].update(found, loss_tokens=int(learned[chosen].sum()))
     counted.token_lengths = added([counted.token_lengths, by_power(sizes)])

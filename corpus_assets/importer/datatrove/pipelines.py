@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from corpus_assets.importer.datatrove import dedup, ends, filters, fineweb2
+from corpus_assets.importer.datatrove import c4, dedup, ends, filters, fineweb2
 from corpus_assets.importer.datatrove.draft import Trove
 from corpus_assets.importer.datatrove.names import (
     LEFT_BLOCKS,
@@ -58,7 +58,7 @@ _TAKE: Mapping[str, _Take] = {
     "PIIFormatter": filters.personal,
     "GopherQualityFilter": filters.gopher_quality,
     "GopherRepetitionFilter": filters.gopher_repetition,
-    "C4QualityFilter": filters.c4_quality,
+    "C4QualityFilter": c4.c4_quality,
     "FineWebQualityFilter": filters.fineweb_quality,
     "LanguageFilter": filters.language,
     "RegexFilter": filters.regex,

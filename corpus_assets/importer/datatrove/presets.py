@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from corpus_assets.importer.datatrove.draft import Trove
-from corpus_assets.importer.datatrove.values import Block
+from corpus_assets.importer.datatrove.values import Block, is_value
 
 _PRESETS: Final = {
     "GopherQualityFilter": "gopher_quality",
@@ -47,7 +47,7 @@ def preset(trove: Trove, block: Block) -> bool:
         del others[_ANY_ENDING]
         name = "c4_any_ending"
     defaults = _DEFAULTS[block.name]
-    if any(key not in defaults or not _is(value, defaults[key]) for key, value in others.items()):
+    if any(key not in defaults or not is_value(value, defaults[key]) for key, value in others.items()):
         return False
     known: list[str] = trove.filter.get("presets", [])
     if {name, *known} >= {"c4", "c4_any_ending"}:  # They exclude each other.
@@ -60,8 +60,3 @@ def preset(trove: Trove, block: Block) -> bool:
             given.take(key, ours, lambda value: value)
     trove.finish(given)
     return True
-
-
-def _is(value: Any, default: Any) -> bool:
-    """Returns whether a value is a default; true is not 1."""
-    return isinstance(value, bool) == isinstance(default, bool) and value == default

@@ -248,3 +248,8 @@ def _path(parts: list[Any], node: ast.expr) -> Any:
         before = [] if whole or not found else [*found, "" if str(found[-1]).endswith("/") else "/"]
         found = [*before, part]
     return _joined(found, node)
+
+
+def is_value(value: Any, default: Any) -> bool:
+    """Returns whether a value is a default; true is not 1."""
+    return isinstance(value, bool) == isinstance(default, bool) and bool(value == default)

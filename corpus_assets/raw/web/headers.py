@@ -7,9 +7,15 @@ HEADER_BYTES: Final = 1 << 16
 """Most bytes of a block of headers."""
 
 Headers = dict[str, str]
-"""Values by name in small letters; the first of several with the same name."""
+"""Values by name in small letters; of several with the same name the first, or all of those that are lists."""
+
+_LISTS: Final = frozenset({"content-type", "content-encoding", "transfer-encoding"})
+"""Headers of which several are one, with a comma between their values (RFC 9110, 5.3; Fetch, "extract a MIME type")."""
 
 _CHARSET: Final = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';]+)""", re.IGNORECASE)
+_PARTS: Final = re.compile(r"""(?:[^,"]|"[^"]*"?)+""")
+"""The values of a list; a comma in quotes is part of one."""
+_TYPE: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class HeaderError(ValueError):
@@ -53,7 +59,10 @@ def _headers(lines: list[str]) -> Headers:
     for line in lines:
         name, colon, value = line.partition(":")
         if colon:
-            headers.setdefault(name.strip().lower(), value.strip())
+            name, value = name.strip().lower(), value.strip()
+            headers[name] = (
+                f"{headers[name]}, {value}" if name in headers and name in _LISTS else headers.get(name, value)
+            )
     return headers
 
 
@@ -65,11 +74,28 @@ def _decoded(line: bytes) -> str:
 
 
 def media_type(value: str) -> str:
-    """Returns the type of a `Content-Type` in small letters, without its parameters."""
-    return value.partition(";")[0].strip().lower()
+    """Returns the type of a `Content-Type` in small letters, without its parameters; of several the last one."""
+    return _last_type(value)[0]
 
 
 def charset_of(value: str) -> str | None:
-    """Returns the `charset` that a `Content-Type` names, as it is written."""
+    """Returns the `charset` that a `Content-Type` names for its type, as it is written."""
+    return _last_type(value)[1]
+
+
+def _last_type(value: str) -> tuple[str, str | None]:
+    """Returns type and charset, as browsers do (Fetch, "extract a MIME type"): the last valid type of a list counts.
+
+    It keeps the charset that was said before it of the same type. Without any valid type, the whole value counts.
+    """
+    last, charset = "", None
+    for part in _PARTS.findall(value):
+        name = part.partition(";")[0].strip().lower()
+        if _TYPE.fullmatch(name) and name != "*/*":
+            found = _CHARSET.search(part)
+            charset = found[1] if found else charset if name == last else None
+            last = name
+    if last:
+        return last, charset
     found = _CHARSET.search(value)
-    return found[1] if found else None
+    return value.partition(";")[0].strip().lower(), found[1] if found else None

@@ -233,6 +233,12 @@ class Accelerated:
         """Returns this one if it has the token, else the reference with it."""
         return cast(Tokenizer, self) if self.token_id(token) is not None else self.reference.with_token(token)
 
+    @property
+    def after_control(self) -> Tokenizer:
+        """See `Tokenizer.after_control`: this one, unless the reference has another."""
+        other = self.reference.after_control
+        return cast(Tokenizer, self) if other is self.reference else other
+
     def __getattr__(self, name: str) -> Any:
         """Returns all other members of a `Tokenizer` from the reference."""
         return getattr(self.reference, name)

@@ -155,11 +155,12 @@ class _DocumentTransform:
 
     def _encode(self, units: Sequence[_Unit]) -> list[tuple[Kind, Ids]]:
         cut = [self._cut(unit) for unit in units]
-        encoded = iter(self._tokenizer.encode_plain([part for _, parts in cut for part in parts]))
-        return [
-            (kind, np.concatenate([self._control.begin, self._control.joined(kind, [next(encoded) for _ in parts])]))
-            for kind, parts in cut
-        ]
+        whole = iter(self._tokenizer.encode_plain([parts[0] for kind, parts in cut if kind == "fim_none"]))
+        rearranged = [part for kind, parts in cut if kind != "fim_none" for part in parts]
+        after = iter(self._tokenizer.after_control.encode_plain(rearranged))  # Each part follows a control token.
+        encoded = [(kind, [next(whole if kind == "fim_none" else after) for _ in parts]) for kind, parts in cut]
+        begin = self._control.begin
+        return [(kind, np.concatenate([begin, self._control.joined(kind, ids)])) for kind, ids in encoded]
 
     def _cut(self, unit: _Unit) -> tuple[Kind, list[str]]:
         key = unit.key

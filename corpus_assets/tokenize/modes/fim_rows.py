@@ -92,7 +92,8 @@ def fim_rows(
 
 class _RowTransform:
     def __init__(self, tokenizer: Tokenizer, section: FIMDataset, statistics: Statistics, decisions: Decisions) -> None:
-        self._tokenizer = tokenizer
+        # The parts of a passage follow a control token, and a passage may go on with a text of the row before.
+        self._tokenizer = tokenizer if section.reference else tokenizer.after_control
         self._reference = section.reference
         self._statistics = statistics
         self._decisions = decisions

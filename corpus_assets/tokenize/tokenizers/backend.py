@@ -57,6 +57,15 @@ class TokenizerBackend(Protocol):
     def with_control(self, tokens: Collection[str]) -> "TokenizerBackend":
         """Returns this backend with tokens of its vocabulary as control tokens, under their ids."""
 
+    @property
+    def strips(self) -> Mapping[str, tuple[bool, bool]]:
+        """Whether white space before and after a token goes with it, for those added tokens with which some goes."""
+        return {}
+
+    def after_control(self) -> "TokenizerBackend":
+        """Returns the backend of a text that follows a control token: without a space that begins whole texts alone."""
+        return self
+
     def without_inner_spaces(self) -> "TokenizerBackend":
         """Returns this backend; T5 one that puts a space before a text only, and not after control tokens in it."""
         return self

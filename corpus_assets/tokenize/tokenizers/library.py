@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken as LibraryToken
@@ -106,6 +107,12 @@ class LibraryBackend(TokenizerBackend):
 
     @cached_property
     @override
+    def strips(self) -> dict[str, tuple[bool, bool]]:
+        added = self._naming.get_added_tokens_decoder().values()
+        return {token.content: (token.lstrip, token.rstrip) for token in added if token.lstrip or token.rstrip}
+
+    @cached_property
+    @override
     def around(self) -> Around:
         probe = self._plain.encode("a", add_special_tokens=True)
         inner = [index for index, mark in enumerate(probe.special_tokens_mask) if not mark]
@@ -155,27 +162,42 @@ class LibraryBackend(TokenizerBackend):
 
     @override
     def with_added(self, tokens: Sequence[AddedToken]) -> "LibraryBackend":
-        wanted = [token for token in tokens if self._lacks(token)]
-        if not wanted:
-            return self
-        encoder = _encoder(self.matched_definition, self.exact_scores)
-        for content, special in wanted:
+        known = [token.content for token in tokens if token.special and token.content in self.added_tokens]
+        marked = self._marked(known)
+        new = [token for token in tokens if marked._lacks(token)]
+        if not new:
+            return marked
+        encoder = _encoder(marked.matched_definition, self.exact_scores)
+        for content, special in new:
             add = encoder.add_special_tokens if special else encoder.add_tokens
             add([LibraryToken(content, normalized=not special, special=special)])
         return LibraryBackend.of(json.loads(encoder.to_str()), exact_scores=self.exact_scores)
+
+    def _marked(self, contents: Collection[str]) -> "LibraryBackend":
+        """Returns this backend with some of its added tokens as control tokens."""
+        if all(content in self.special_tokens for content in contents):
+            return self
+        # Set in the object, since the library would change the other flags of a token that it has.
+        added = [
+            token | {"special": True} if token["content"] in contents else token
+            for token in self.original.get("added_tokens") or []
+        ]
+        return LibraryBackend.of(self.original | {"added_tokens": added}, exact_scores=self.exact_scores)
 
     def _lacks(self, token: AddedToken) -> bool:
         return token.content not in self.special_tokens if token.special else self.token_id(token.content) is None
 
     @override
     def with_control(self, tokens: Collection[str]) -> "LibraryBackend":
-        # Set in the object, since the library would change the other flags of a token that it has.
-        added = [
-            token | {"special": True} if token["content"] in tokens else token
-            for token in self.original.get("added_tokens") or []
-        ]
-        marked = LibraryBackend.of(self.original | {"added_tokens": added}, exact_scores=self.exact_scores)
-        return marked.with_added([AddedToken(token) for token in tokens])
+        return self.with_added([AddedToken(token) for token in tokens])
+
+    @override
+    def after_control(self) -> "LibraryBackend":
+        names = ("pre_tokenizer", "decoder")
+        parts = {name: _never_prepending(self.original.get(name)) for name in names}
+        if all(parts[name] == self.original.get(name) for name in names):
+            return self
+        return LibraryBackend.of(self.original | parts, exact_scores=self.exact_scores)
 
     @override
     def without_inner_spaces(self) -> "LibraryBackend":
@@ -204,6 +226,40 @@ class LibraryBackend(TokenizerBackend):
             "special_tokens": {token: {"id": token, "ids": [id_], "tokens": [token]} for token, id_ in ids.items()},
         }
         return LibraryBackend.of(self.original | {"post_processor": template}, exact_scores=self.exact_scores)
+
+
+class _Spaces(msgspec.Struct):
+    """The parts of a `tokenizer.json` that say what becomes of white space beside control tokens."""
+
+    pre_tokenizer: Any = None
+    added_tokens: list[Any] | None = None
+
+
+def spaces_go(definition: bytes) -> bool:
+    """Returns whether white space beside control tokens differs from that elsewhere, by a `tokenizer.json`; a bad one
+    says nothing.
+    """
+    try:
+        found = msgspec.json.decode(definition, type=_Spaces)
+    except (ValueError, RecursionError):
+        return False
+    flags = (
+        token.get(side)
+        for token in found.added_tokens or ()
+        if isinstance(token, dict)
+        for side in ("lstrip", "rstrip")
+    )
+    return _never_prepending(found.pre_tokenizer) != found.pre_tokenizer or any(flags)
+
+
+def _never_prepending(step: Any) -> Any:
+    """Returns a step of a definition in which Metaspace puts no space before a text, if it does so there alone."""
+    if isinstance(step, list):
+        return [_never_prepending(one) for one in step]
+    if not isinstance(step, dict):
+        return step
+    never = {"prepend_scheme": "never"} if step.get("prepend_scheme") == "first" else {}
+    return {name: _never_prepending(value) for name, value in step.items()} | never
 
 
 def _encoder(definition: str, exact_scores: bool) -> Encoder:

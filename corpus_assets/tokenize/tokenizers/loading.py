@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -114,6 +115,19 @@ class LoadedTokenizer:
     def added_tokens(self) -> Mapping[str, int]:
         """Ids of the tokens that are found as a whole in a text, control tokens among them."""
         return self.backend.added_tokens
+
+    @property
+    def strips(self) -> Mapping[str, tuple[bool, bool]]:
+        """Whether white space before and after a token goes with it, for those with which some goes."""
+        return self.backend.strips
+
+    @cached_property
+    def after_control(self) -> "LoadedTokenizer":
+        """The tokenizer of plain text that follows a control token."""
+        backend = self.backend.after_control()
+        if backend is self.backend:
+            return self
+        return replace(self, backend=backend, digest=content_digest(self.digest.encode(), b"after a control token"))
 
     def encode_batch(self, texts: Sequence[str]) -> Ragged:
         """Returns the ids of every text and those around it; control tokens are matched if `match_special_tokens`."""

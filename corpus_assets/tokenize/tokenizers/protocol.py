@@ -61,6 +61,17 @@ class Tokenizer(Protocol):
         """Ids of all tokens that are found as a whole in a text: the control tokens, and others such as `<think>`."""
 
     @property
+    def strips(self) -> Mapping[str, tuple[bool, bool]]:
+        """Whether white space before and after a token goes with it, for those added tokens with which some goes."""
+
+    @property
+    def after_control(self) -> "Tokenizer":
+        """The tokenizer of plain text that follows a control token; itself, unless it begins whole texts with a space.
+
+        A tokenizer that puts a space before every text also puts it after each control token.
+        """
+
+    @property
     def template_values(self) -> Mapping[str, Any]:
         """Values that a chat template may name beside the messages: `bos_token`, `eos_token`, ... as strings."""
 

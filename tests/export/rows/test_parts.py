@@ -125,6 +125,15 @@ def test_rows_of_megatron_bridge_hold_pieces_of_an_id_more_than_they_have_positi
     assert rules.megatron_bridge(rows, SHORT) == expected
 
 
+def test_a_text_in_pieces_is_one_document(folder: Path) -> None:
+    corpus = opened(folder)
+    found, texts = manifest_of(corpus, "bridge"), of_part(corpus, "web")
+    streams = [made.record.statistics["by_part"]["web"] for made in partitions(corpus, "bridge_masked_token_stream")]
+    counts = [sum(one["documents"] for one in counted) for counted in (found["sources"].values(), streams)]
+    assert [found["documents"], *counts] == [len(texts)] * 3
+    assert sum(one["pieces"] for one in streams) == found["sequences"] > len(texts)
+
+
 def test_rows_mix_parts(folder: Path) -> None:
     texts = {tuple(ids) for ids, _ in of_part(opened(folder), "web")}
     mixed = 0

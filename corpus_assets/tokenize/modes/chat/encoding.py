@@ -69,8 +69,10 @@ class ChatEncoder:
         """`roles`: learned, None for generation blocks. The tokenizer has the markers of turns as control tokens."""
         self._tokenizer = tokenizer
         self._template = template
+        self._inner = tokenizer.after_control
         self._heads = Heads(tokenizer)
-        self._tokens = ControlTokens(tokenizer.special_tokens)
+        self._inner_heads = self._heads if self._inner is tokenizer else Heads(self._inner)
+        self._tokens = ControlTokens(tokenizer.special_tokens, tokenizer.strips)
         self._roles = roles
         self._only_last = only_last
         self._style = Style() if roles is None else Style.of(template, self._tokens, answering(roles))
@@ -148,18 +150,26 @@ class ChatEncoder:
         """Returns the ids of each rendered conversation, or the fault if plain text becomes a control token."""
         pieces = [list(pieces_of(written.aligned, written.spans, self._tokens)) for written in texts]
         plain = [
-            written.aligned.text[piece.start : piece.stop]
+            (written.aligned.text[piece.start : piece.stop], piece.start == 0)
             for written, parts in zip(texts, pieces, strict=True)
             for piece in parts
             if piece.control == PLAIN
         ]
-        ids, learned = ids_of([piece for parts in pieces for piece in parts], self._tokenizer.encode_plain(plain))
+        ids, learned = ids_of([piece for parts in pieces for piece in parts], self._encode_plain(plain))
         found, stop = list[ChatSequence | TemplateFault](), 0
         for written, parts in zip(texts, pieces, strict=True):
             start, stop = stop, stop + len(parts)
             own = Ragged(ids.ids, ids.offsets[start : stop + 1])
             found.append(self._sequence(written, parts, own, learned))
         return found
+
+    def _encode_plain(self, texts: Sequence[tuple[str, bool]]) -> Ragged:
+        """Returns the ids of plain texts, each with True if it begins a conversation; others follow a control token."""
+        if self._inner is self._tokenizer:
+            return self._tokenizer.encode_plain([text for text, _ in texts])
+        first = iter(self._tokenizer.encode_plain([text for text, begins in texts if begins]))
+        later = iter(self._inner.encode_plain([text for text, begins in texts if not begins]))
+        return Ragged.of(next(first if begins else later) for _, begins in texts)
 
     def _sequence(
         self, written: Written, pieces: Sequence[Piece], ids: Ragged, learned: Flags
@@ -189,12 +199,13 @@ class ChatEncoder:
         text, spans = written.aligned.text, written.spans
         flags = np.zeros(ids.size, np.bool_)
         touched = spans_in(piece, spans)
+        tokenizer, heads = (self._inner, self._inner_heads) if piece.start else (self._tokenizer, self._heads)
         if len(touched) == 1 and touched[0][1] >= piece.stop:
-            head = self._heads.ids_of(text[piece.start : touched[0][0]], ids)
+            head = heads.ids_of(text[piece.start : touched[0][0]], ids)
             if head is not None:
                 flags[head:] = True
                 return flags
-        starts = piece.start + token_starts(text[piece.start : piece.stop], ids, self._tokenizer)
+        starts = piece.start + token_starts(text[piece.start : piece.stop], ids, tokenizer)
         # Tokens that share a character start at the same place and stop where the next character's token starts.
         stops = np.append(starts, piece.stop)[np.searchsorted(starts, starts, side="right")]
         for start, stop in touched:

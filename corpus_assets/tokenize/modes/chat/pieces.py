@@ -31,12 +31,13 @@ class Piece(NamedTuple):
 
 
 def pieces_of(aligned: Conversation, learned_spans: Sequence[Span], tokens: ControlTokens) -> Iterator[Piece]:
-    """Yields the control tokens of the template, and what lies between them."""
+    """Yields control tokens of the template, and what lies between them, without white space that goes with them."""
     text, spans = aligned.text, iter(learned_spans)
     span, before = next(spans, None), 0
     for start, stop, control in (*_written_tokens(aligned, tokens), (len(text), len(text), PLAIN)):
-        for first, last, id_ in ((before, start, PLAIN), (start, stop, control)):
-            if first == last:
+        begin, end = tokens.with_spaces(text, start, stop)
+        for first, last, id_ in ((before, begin, PLAIN), (start, stop, control)):
+            if first >= last:
                 continue
             while span is not None and span[1] <= first:
                 span = next(spans, None)
@@ -44,7 +45,7 @@ def pieces_of(aligned: Conversation, learned_spans: Sequence[Span], tokens: Cont
             if span is not None and learned and not (span[0] <= first and last <= span[1]):
                 learned = None
             yield Piece(first, last, id_, learned)
-        before = stop
+        before = end
 
 
 def _written_tokens(aligned: Conversation, tokens: ControlTokens) -> Iterator[tuple[int, int, int]]:
