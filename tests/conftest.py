@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all-cases", action="store_true", help="run all cases of the tests that are `sampled`")
 
 
+@pytest.hookimpl(trylast=True)  # A sample is of what `-k` and `-m` left.
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--all-cases"):
         left_out = {*_beside_the_sample(items)} - {*config.args}  # What is asked for by name is run.
