@@ -42,7 +42,7 @@ SKIPPED := .tests-skipped
 # Hundreds of tests start processes: without bytecode each of them would compile a thousand modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz power soak ui clean
+.PHONY: help demo test test-all test-fast test-extras test-families test-readers test-newest lint lock format docs site dist sbom bench memory faults fuzz power soak ui clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -77,6 +77,9 @@ demo: $(READY)  ## build the sample corpus from raw text to token shards
 
 test: $(READY)  ## run all tests
 	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --skipped-to $(SKIPPED)
+
+test-all: $(READY)  ## run all cases of the tests of which `make test` runs one of every few, too
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m sampled --all-cases
 
 test-fast: $(READY)  ## run the tests that take seconds
 	$(BIN)/python -m pytest -n $(TESTERS) -m "not slow"
@@ -155,8 +158,8 @@ bench: $(READY)  ## measure every stage
 	$(BIN)/python -m benchmarks.stages
 
 memory: $(READY)  ## build corpora of odd shapes, and look at the memory of all processes together
-	$(BIN)/python -m pytest -s --minutes tests/faults/test_engine_memory.py
-	$(BIN)/python -m pytest --minutes -m minutes tests/dedup/test_adversarial.py tests/tokenize/test_encoding.py
+	$(BIN)/python -m pytest -s --minutes --all-cases tests/faults/test_engine_memory.py
+	$(BIN)/python -m pytest --minutes --all-cases -m minutes tests/dedup/test_adversarial.py tests/tokenize/test_encoding.py
 
 # All of it takes a night; `make faults CALLS="--share 0.1" REQUESTS="--share 0.1"` tries a tenth.
 faults: $(READY) $(EXTRAS)/.ready  ## let each call of the system and each request to a store fail once in a small build

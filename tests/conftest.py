@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,9 +41,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addoption(option, action="store_true", help=f"fail if the reason of a skipped test names {what}")
     parser.addoption("--skipped-to", metavar="FILE", help="write the ids of skipped tests: pytest runs @FILE")
     parser.addoption("--minutes", action="store_true", help="run the tests that take minutes, too")
+    parser.addoption("--all-cases", action="store_true", help="run all cases of the tests that are `sampled`")
 
 
+@pytest.hookimpl(trylast=True)  # A sample is of what `-k` and `-m` left.
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--all-cases"):
+        left_out = {*_beside_the_sample(items)} - {*config.args}  # What is asked for by name is run.
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+        items[:] = [item for item in items if item.nodeid not in left_out]
     if not config.getoption("--minutes"):
         for item in items:
             if item.get_closest_marker("minutes"):
@@ -52,6 +59,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Each tester holds all tests: the collector looked at them again and again, for 5 % of the CPU seconds."""
     calm_collector()
+
+
+def _beside_the_sample(items: list[pytest.Item]) -> Iterator[str]:
+    """The cases of `sampled` tests that are not the first of every few, in their order."""
+    seen: dict[str, int] = {}
+    for item in items:
+        if (sampled := item.get_closest_marker("sampled")) is not None:
+            test = item.nodeid.partition("[")[0]
+            seen[test] = seen.get(test, -1) + 1
+            if seen[test] % sampled.kwargs["every"]:
+                yield item.nodeid
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -255,6 +255,7 @@ def clusters_of(folder: Path) -> list[set[str]]:
     return list({id(found): found for found in together.values()}.values())
 
 
+@pytest.mark.sampled(every=3)  # The first with the first seed, and the second with the second.
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("more", [{}, {"dedup__verify": "exact", "dedup__keep": "longest", "engine__memory": "8 KiB"}])
 def test_no_two_kept_documents_of_a_cluster_are_similar(tmp_path: Path, seed: int, more: dict[str, Any]) -> None:

@@ -24,7 +24,8 @@ from resources.planning.planner import Planner
 from resources.stage.jobs.job import Outcome
 from tests.build.small import Work as SmallCorpus
 from tests.build.small import opened, raw_rows
-from tests.faults.command import last_json, run
+from tests.faults.command import last_json
+from tests.forked import run
 
 
 @pytest.fixture

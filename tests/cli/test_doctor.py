@@ -23,7 +23,7 @@ from corpus_assets.numbers import duration, size
 from corpus_assets.tokenize.encode.fast_libraries import encoded_by
 from resources.user import cache as user_cache
 from tests.build.small import CONFIG, Work, opened, write_config
-from tests.faults.command import run
+from tests.forked import run
 from tests.ports import free_ports
 
 

@@ -23,7 +23,8 @@ from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from tests.build.small import Work, drive, live_records, opened, raw_rows, write_raw, write_small
 from tests.export.exported import encoded, exported, manifest_of, partitions
-from tests.faults.command import last_json, run
+from tests.faults.command import last_json
+from tests.forked import run
 
 DATASETS: list[dict[str, Any]] = [
     {"name": "train", "input": "decontaminated_train", "sequence_length": 64},

@@ -10,7 +10,7 @@ import pytest
 
 from corpus_assets.orchestration.freshness.causes import Outlook, causes
 from tests.build.small import Work, opened, write_small
-from tests.faults.command import run
+from tests.forked import run
 
 
 def hold_back(work: Work) -> None:

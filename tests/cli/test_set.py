@@ -12,7 +12,8 @@ from corpus_assets.cli.console import output
 from corpus_assets.orchestration.building.report import Report
 from corpus_assets.orchestration.building.runner import SET_TAG
 from tests.build.small import Work, opened
-from tests.faults.command import last_json, run
+from tests.faults.command import last_json
+from tests.forked import run
 
 
 def test_a_build_with_a_change_says_it_everywhere_and_the_plan_without_it_is_honest(work: Work) -> None:

@@ -17,7 +17,7 @@ from resources.stage.partition import Partition
 from resources.storage.local.store import LocalStorage
 from resources.version import VERSION
 from tests.build.small import Work, drive, live_records, opened, prose, statuses, write_raw
-from tests.faults.command import run
+from tests.forked import run
 
 
 def test_json_outputs_are_shown_whole(work: Work) -> None:

@@ -9,7 +9,8 @@ from corpus_assets.cli.questions.config import changed_lines
 from corpus_assets.config.reading.differing import NO_DEFAULT, differing, differing_values
 from corpus_assets.config.reading.loading import Loaded, loaded_config
 from tests.build.small import CONFIG
-from tests.faults.command import last_json, run
+from tests.faults.command import last_json
+from tests.forked import run
 
 TOP = Path(__file__).parents[2]
 EXAMPLES = [

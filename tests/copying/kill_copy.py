@@ -1,8 +1,7 @@
-"""Copies a corpus and kills itself at the n-th of a moment: `python -m tests.copying.kill_copy FOLDER MOMENT N`."""
+"""A copy of a corpus, in a process that kills itself at the n-th of a moment."""
 
 import os
 import signal
-import sys
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,6 @@ def arm(moment: str, number: int) -> None:
     setattr(place, name, dying)
 
 
-if __name__ == "__main__":
-    arm(sys.argv[2], int(sys.argv[3]))
-    folder = Path(sys.argv[1])
+def copy_and_die(folder: Path, moment: str, number: int) -> None:
+    arm(moment, number)
     copy_corpus(opened(folder), other(folder))

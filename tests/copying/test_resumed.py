@@ -4,8 +4,6 @@ import errno
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,17 +16,18 @@ from corpus_assets.copying import copy_corpus
 from corpus_assets.verification.verify import verify
 from resources.storage.local.unpublished import TEMPORARY
 from tests.build.small import Work, live_records, opened
-from tests.copying.kill_copy import MOMENTS
+from tests.copying.kill_copy import MOMENTS, copy_and_die
 from tests.copying.test_copy import copied, other, stored
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.faults.kill_in_stage import FORKS
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("number", [1, 9])
 def test_a_killed_copy_holds_whole_partitions_and_the_next_one_goes_on(work: Work, moment: str, number: int) -> None:
-    command = [sys.executable, "-m", "tests.copying.kill_copy", str(work.folder), moment, str(number)]
-    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+    process = FORKS.Process(target=copy_and_die, args=(work.folder, moment, number))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     assert verify(other(work.folder), deep=True).bad == []
     kept, whole = live_records(other(work.folder)), live_records(opened(work.folder))
     assert {name: whole[name] for name in kept} == kept

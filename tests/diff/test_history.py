@@ -18,7 +18,7 @@ from resources.errors import ConfigError
 from resources.storage.local.store import LocalStorage
 from tests.build.conftest import built_once, work
 from tests.build.small import Work, opened
-from tests.faults.command import run
+from tests.forked import run
 
 __all__ = ["built_once", "work"]
 

@@ -31,7 +31,7 @@ from docs.configuration_page import models as sections_below
 from docs.generate import FOLDER
 from resources import Document, Text
 from tests.build.small import drive, opened
-from tests.docs.test_docs import PATH
+from tests.forked import path_of_commands
 
 PAGES = sorted((FOLDER / "coming-from").glob("*.md"))
 OURS, PART = "# corpus.yaml", "# in corpus.yaml"
@@ -182,7 +182,7 @@ def test_our_side_builds_and_its_commands_run(page: Path, tmp_path: Path) -> Non
     (whole,) = ours(page, OURS)
     (tmp_path / "corpus.yaml").write_text(whole.replace("workers: 8", "workers: 2"))
     write_input(tmp_path, yaml.safe_load(whole))
-    environment = {**os.environ, "PATH": PATH, "COLUMNS": "120"}
+    environment = {**os.environ, "PATH": path_of_commands(), "COLUMNS": "120"}
     for name in ("CORPUS_CONFIG", "DAGSTER_HOME"):
         environment.pop(name, None)
     (block,) = (block for block in blocks(page, "sh") if "corpus build" in block)

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -18,9 +17,9 @@ from docs.generate import FOLDER
 from resources import Arrays, LazyRows, Partition, TokenRows
 from resources.io_managers import io_managers
 from tests.build.small import CONFIG, drive, opened, write_small
+from tests.forked import path_of_commands
 
 PAGE = (FOLDER / "dagster.md").read_text(encoding="utf-8")
-PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 def blocks(language: str) -> list[str]:
@@ -74,7 +73,7 @@ def test_the_commands_run_in_their_order(folder: Path) -> None:
     ended = subprocess.run(
         ["bash", "-ec", "\n".join(blocks("sh"))],
         cwd=folder,
-        env=environment | {"PATH": PATH},
+        env=environment | {"PATH": path_of_commands()},
         capture_output=True,
         text=True,
         check=False,

@@ -22,9 +22,9 @@ from docs.generate import FOLDER, PAGES
 from docs.headings import link
 from resources import TokenRows
 from tests.build.small import drive, prose, write_raw, write_small
+from tests.forked import path_of_commands
 
 ROOT = FOLDER.parent
-PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -124,7 +124,7 @@ def test_the_tour_runs(tmp_path: Path) -> None:
     for name in ("corpus.yaml", "dagster.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)
     write_sample(tmp_path / "data" / "raw", megabytes=1)
-    environment = {**os.environ, "PATH": PATH, "DAGSTER_HOME": str(tmp_path / ".dagster_home")}
+    environment = {**os.environ, "PATH": path_of_commands(), "DAGSTER_HOME": str(tmp_path / ".dagster_home")}
     environment.pop("CORPUS_CONFIG", None)
     commands = shell_lines(ROOT / "README.md")
     assert len(commands) > 10

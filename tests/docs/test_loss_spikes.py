@@ -19,10 +19,11 @@ import pytest
 from corpus_assets.raw.sample.writing import write_sample
 from docs.generate import FOLDER
 from tests.build.small import opened
-from tests.docs.test_docs import PATH, ROOT
+from tests.docs.test_docs import ROOT
 from tests.export.exported import exported, folder_of, stream_of, tokenizer_of
 from tests.export.test_megatron import read_indexed
 from tests.export.test_trace import traced
+from tests.forked import path_of_commands
 
 PAGE = (FOLDER / "loss-spikes.md").read_text(encoding="utf-8")
 OWN, OTHERS = PAGE.split("## Other trainers")
@@ -45,7 +46,7 @@ def test_from_a_spike_to_a_corpus_without_it(tmp_path: Path, monkeypatch: pytest
         shutil.copy(ROOT / name, tmp_path / name)
     write_sample(tmp_path / "data" / "raw", megabytes=1)
     monkeypatch.chdir(tmp_path)
-    environment = {**os.environ, "PATH": PATH, "DAGSTER_HOME": str(tmp_path / ".dagster_home")}
+    environment = {**os.environ, "PATH": path_of_commands(), "DAGSTER_HOME": str(tmp_path / ".dagster_home")}
     environment.pop("CORPUS_CONFIG", None)
     names: dict[str, Any] = {}
     for kind, code in [("sh", "corpus build"), *blocks(OWN)]:

@@ -14,7 +14,7 @@ from corpus_assets.config.reading.loading import load_config
 from docs.generate import FOLDER
 from tests import hub_server
 from tests.docs.encyclopedia import FILE, REPOSITORY, parquet_file
-from tests.docs.test_docs import PATH
+from tests.forked import path_of_commands
 from tests.hub_server import hub_of
 from tests.viewer.browser import chromium
 from tests.viewer.served import served
@@ -36,7 +36,7 @@ class Reader:
 
     def __init__(self, folder: Path, hub: str) -> None:
         self.folder = folder
-        self._environment = {**os.environ, "PATH": PATH, "HF_ENDPOINT": hub, "COLUMNS": "120"}
+        self._environment = {**os.environ, "PATH": path_of_commands(), "HF_ENDPOINT": hub, "COLUMNS": "120"}
         for name in ("CORPUS_CONFIG", "DAGSTER_HOME"):
             self._environment.pop(name, None)
 

@@ -17,7 +17,7 @@ from corpus_assets.estimate.adding.run import Cost, run_added
 from resources.errors import CorpusError
 from tests.build.conftest import built_once, work
 from tests.build.small import Work, drive, near, opened, prose, raw_rows, write_small
-from tests.faults.command import run
+from tests.forked import run
 
 __all__ = ["built_once", "work"]
 

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +18,9 @@ from tokenizers import Tokenizer
 from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from tests.build.small import opened
+from tests.forked import path_of_commands
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 def commands(example: str) -> list[str]:
@@ -72,7 +71,7 @@ def follow(example: str, folder: Path) -> Done:
     """Runs the commands of an example's page in a copy of it; each has to end well."""
     copy = folder / example
     shutil.copytree(EXAMPLES / example, copy, ignore=shutil.ignore_patterns("corpus", ".dagster_home"))
-    environment = {**os.environ, "PATH": PATH, "DAGSTER_HOME": str(copy / ".dagster_home")}
+    environment = {**os.environ, "PATH": path_of_commands(), "DAGSTER_HOME": str(copy / ".dagster_home")}
     said = {}
     for command in commands(example):
         run = ["bash", "-c", command]

@@ -14,7 +14,8 @@ import pytest
 from corpus_assets.corpus.corpus import Corpus
 from resources.stage.partition import Partition
 from tests.build.small import opened
-from tests.examples.test_examples import EXAMPLES, PATH, commands
+from tests.examples.test_examples import EXAMPLES, commands
+from tests.forked import path_of_commands
 
 NOTEBOOK = EXAMPLES / "notebook" / "corpus.ipynb"
 ASKED = """
@@ -75,7 +76,11 @@ def looked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     notebook["cells"].append(asked)
     copy.write_text(json.dumps(notebook), encoding="utf-8")
     own = {"DAGSTER_HOME": ".dagster_home", "IPYTHONDIR": "ipython", "JUPYTER_RUNTIME_DIR": "jupyter"}
-    environment = {**os.environ, "PATH": PATH, **{name: str(folder / place) for name, place in own.items()}}
+    environment = {
+        **os.environ,
+        "PATH": path_of_commands(),
+        **{name: str(folder / place) for name, place in own.items()},
+    }
     for command in commands("notebook"):
         run = ["bash", "-c", command]
         done = subprocess.run(run, check=False, cwd=folder, env=environment, capture_output=True, text=True)

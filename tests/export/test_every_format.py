@@ -72,27 +72,23 @@ def written(folder: Path, texts: list[str], *datasets: dict[str, Any]) -> Corpus
     """Datasets of one file of their own with these texts."""
     write_small(folder)
     write_raw(folder, "own/a.jsonl", [{"id": str(number), "text": text} for number, text in enumerate(texts)])
-    files = {"location": "raw/own", "may_be_empty": True}
-    return exported(folder, *({**one, "input": files} for one in datasets))
+    return exported(folder, *({**one, "input": {"location": "raw/own", "may_be_empty": True}} for one in datasets))
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_source_of_one_document(tmp_path: Path, name: str) -> None:
-    corpus = written(tmp_path, [prose("alone", words=200)], dataset(name))
+def test_a_source_of_one_document(tmp_path: Path) -> None:
+    corpus = written(tmp_path, [prose("alone", words=200)], *map(dataset, FORMATS))
     assert faults(corpus) == []
-    assert manifest_of(corpus, name)["documents"] == 1
+    assert {name: manifest_of(corpus, name)["documents"] for name in FORMATS} == dict.fromkeys(FORMATS, 1)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_file_without_a_document(tmp_path: Path, name: str) -> None:
-    corpus = written(tmp_path, [], dataset(name))
+def test_a_file_without_a_document(tmp_path: Path) -> None:
+    corpus = written(tmp_path, [], *map(dataset, FORMATS))
     assert faults(corpus) == []
-    assert manifest_of(corpus, name).get("ids", 0) == 0
+    assert {name: manifest_of(corpus, name).get("ids", 0) for name in FORMATS} == dict.fromkeys(FORMATS, 0)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_split_without_a_document(tmp_path: Path, name: str) -> None:
+def test_a_split_without_a_document(tmp_path: Path) -> None:
     write_small(tmp_path)
-    corpus = exported(tmp_path, dataset(name, input="validation"), **{"split.holdout": 0.0})
+    corpus = exported(tmp_path, *(dataset(name, input="validation") for name in FORMATS), **{"split.holdout": 0.0})
     assert faults(corpus) == []
-    assert manifest_of(corpus, name).get("ids", 0) == 0
+    assert {name: manifest_of(corpus, name).get("ids", 0) for name in FORMATS} == dict.fromkeys(FORMATS, 0)

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,12 @@ def around(place: Any, name: str, function: Any) -> None:
     setattr(place, name, lambda *args, **more: function(call, *args, **more))
 
 
-def killed_and_finished(raw: Path, whole: dict[str, str], folder: Path, stage: str) -> None:
-    """Build a copy of `raw` and die in a stage, at one moment after the other; the next build finishes the rest."""
-    shutil.copytree(raw, folder, dirs_exist_ok=True)
-    killed_at(MOMENTS, whole, folder, stage)
+def killed_and_finished(folder: Path, *stages: str) -> None:
+    """Build a corpus that has raw files alone, and die in each stage, at one moment after the other; then finish it."""
+    undisturbed = folder.with_name("undisturbed")
+    shutil.copytree(folder, undisturbed)
+    assert drive(opened(undisturbed)).failed == []
+    killed_at(MOMENTS, contents(opened(undisturbed)), folder, *stages)
 
 
 def kill(folder: Path, stage: str, moment: str) -> None:
@@ -88,7 +91,7 @@ def kill(folder: Path, stage: str, moment: str) -> None:
     process = FORKS.Process(target=build_and_die, args=(folder, stage, moment))
     process.start()
     process.join()
-    assert process.exitcode == -signal.SIGKILL
+    assert process.exitcode == -signal.SIGKILL, (stage, moment)
 
 
 def build_and_die(folder: Path, stage: str, moment: str) -> None:
@@ -96,16 +99,20 @@ def build_and_die(folder: Path, stage: str, moment: str) -> None:
     drive(opened(folder))
 
 
-def killed_at(moments: Sequence[str], whole: dict[str, str], folder: Path, stage: str) -> None:
-    """Build a corpus and die in a stage, at one moment after the other; the next build finishes the rest."""
+def killed_at(moments: Sequence[str], whole: dict[str, str], folder: Path, *stages: str) -> None:
+    """Build a corpus and die in each stage, at one moment after the other; each build goes on where the last one died.
+
+    Of many stages one corpus is built, not one for each: what a killed build leaves is looked at after each kill.
+    """
     kept: dict[tuple[str, str | None], Any] = {}
-    for moment in moments:
+    order = [stage.name for stage in opened(folder).graph]
+    for stage, moment in product(sorted(stages, key=order.index), moments):
         kill(folder, stage, moment)
         killed = opened(folder)
-        assert verify(killed, deep=True).bad == [], moment
+        assert verify(killed, deep=True).bad == [], (stage, moment)
         committed = live_records(killed)
         assert stage not in {asset for asset, _ in committed}, moment
-        assert {name: committed[name] for name in kept} == kept, moment
+        assert {name: committed[name] for name in kept} == kept, (stage, moment)
         kept = committed
     built = drive(opened(folder))
     assert not built.failed

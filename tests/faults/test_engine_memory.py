@@ -130,6 +130,7 @@ DATASETS: list[dict[str, Any]] = [{"name": "train", "shuffle": True}, {"name": "
 SMALL_DATASETS = [{"name": f"set{number}", "shuffle": True, "sequence_length": 64 + number} for number in range(200)]
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_all_processes_of_a_build_keep_within_engine_memory(corpus: Any, tmp_path: Path) -> None:
     tokenizer: dict[str, Any] = {"kind": "train", "vocabulary": 1000, "sample": "1 MiB"}

@@ -83,6 +83,7 @@ def stored_files(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("number", range(KILLS))
 def test_a_killed_build_leaves_whole_partitions_and_the_next_one_finishes(
     undisturbed: Path, tmp_path: Path, number: int

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from corpus_assets.report.assets import NAME
 from tests.build.small import opened
-from tests.faults.command import last_json, run
+from tests.faults.command import last_json
+from tests.forked import run
 
 
 def test_a_build_says_where_the_report_is(folder: Path) -> None:

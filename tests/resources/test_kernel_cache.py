@@ -52,6 +52,7 @@ print(*sources("own_kernels"), sep="\\n")
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=3)  # Each way and each name once.
 @pytest.mark.parametrize("how", ["PYTHONPATH", "pth"])
 @pytest.mark.parametrize("name", ["site-packages", "libraries"])
 def test_libraries_may_lie_anywhere(tmp_path: Path, how: str, name: str) -> None:

@@ -10,7 +10,8 @@ from corpus_assets.cli.questions.packing import Asked, compared_file
 from corpus_assets.document_lengths import lengths_in
 from corpus_assets.token_files import pieces
 from resources.errors import BadFileError, ConfigError
-from tests.faults.command import last_json, run
+from tests.faults.command import last_json
+from tests.forked import run
 
 LENGTHS = [3, 8, 0, 5, 5, 2, 20]
 

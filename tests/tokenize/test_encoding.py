@@ -231,6 +231,7 @@ STRETCHES += [("llama", unit) for unit in (" ", "1", "\N{PARTY POPPER}", "\u0301
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize(("name", "unit"), STRETCHES)
 def test_a_stretch_without_places_costs_one_look_at_it(name: str, unit: str) -> None:
     """Only the other two texts are left, or the ids of the whole: by the tokenizer's own rules, never by its size."""

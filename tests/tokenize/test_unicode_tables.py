@@ -57,6 +57,7 @@ EVERY_CHARACTER = [
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=3)  # One by each library; the split of NeoX and OLMo is that of GPT-2.
 @pytest.mark.parametrize(
     ("name", "backend"), [("gpt2", "auto"), ("neox", "auto"), ("olmo-neox-dolma", "auto"), ("gpt2", "fastokens")]
 )

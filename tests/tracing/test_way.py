@@ -193,11 +193,15 @@ def every_token(corpus: Corpus, name: str) -> set[tuple[str | None, int | None, 
     return found
 
 
+@pytest.fixture(scope="module")
+def every_format(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return exported(tmp_path_factory.mktemp("formats"), *map(dataset, FORMATS))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_row_that_a_token_is_traced_from_is_on_the_way_of_its_document(tmp_path: Path, name: str) -> None:
-    corpus = exported(tmp_path, dataset(name))
-    look = Look(opened(tmp_path))
+def test_every_row_that_a_token_is_traced_from_is_on_the_way_of_its_document(every_format: Corpus, name: str) -> None:
+    corpus, look = every_format, Look(every_format)
     seen = every_token(corpus, name)
     assert len(seen) > 10
     ways = {(shard, row): held(way_of(look, shard or "", row or 0), name) for shard, row, _, _ in seen}

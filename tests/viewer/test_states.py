@@ -9,6 +9,7 @@ import html
 import os
 import re
 import shutil
+from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -30,6 +31,8 @@ from tests.viewer.states import STATES
 UNLIKE_TO_ESTIMATE = ("fresh", "failed", "another builder", "of another", "empty source", "without files")
 """States that an estimate can tell: it builds samples of the raw files elsewhere, and reads nothing of the store."""
 LINKS = re.compile(r'href="([^"#]+)')
+CLICKS, OF_A_KIND = 2, 4
+"""How many links away from a page of its own a page is looked at, and how many are that differ in values only."""
 WIDTHS = (1600, 400)
 WRITES = {"build", "clean", "copy", "init", "sample", "import", "megatron-cache", "publish", "pull", "audit"}
 SERVES = {"view", "ui"}
@@ -87,20 +90,28 @@ def addresses(corpus: Corpus) -> Iterator[str]:
 def test_all_pages_are_there_in_each_state(state: tuple[str, Path]) -> None:
     name, folder = state
     pages, corpus = client(folder), opened(folder)
-    waiting, seen = [*addresses(corpus), "/corpus/search?q=books", "/corpus/why?q=books-one-0"], set[str]()
-    known = set(waiting)
-    while waiting and len(seen) < 600:
-        address = waiting.pop()
-        seen.add(address)
+    waiting = deque([*addresses(corpus), "/corpus/search?q=books", "/corpus/why?q=books-one-0"])
+    clicks, linked = dict.fromkeys(waiting, 0), Counter[str]()
+    while waiting:
+        address = waiting.popleft()
         answer = pages.get(address)
         said = address, answer.text[-600:]
         assert answer.status_code == 200 or _names_nothing(address, answer.status_code, name), said
         assert "Traceback" not in answer.text
         if answer.headers["content-type"].startswith("text/html"):
-            found = {html.unescape(link) for link in LINKS.findall(answer.text)} - {"data:,"} - known
-            known |= found
-            waiting += sorted(found)
+            found = {html.unescape(link) for link in LINKS.findall(answer.text)} - {"data:,"} - clicks.keys()
+            clicks |= dict.fromkeys(found, clicks[address] + 1)
+            for link in sorted(link for link in found if clicks[link] <= CLICKS):
+                linked[_kind(link)] += 1
+                if linked[_kind(link)] <= OF_A_KIND:
+                    waiting.append(link)
     assert STATES[name].overview in pages.get("/corpus/").text
+
+
+def _kind(link: str) -> str:
+    """Returns which page a link leads to, and what it asks of it, without values."""
+    path, _, query = link.partition("?")
+    return " ".join([*path.split("/")[:3], *(part.partition("=")[0] for part in query.split("&"))])
 
 
 def _names_nothing(address: str, status: int, state: str) -> bool:
@@ -132,6 +143,7 @@ def test_all_commands_say_something_in_each_state(state: tuple[str, Path], monke
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("state", UNLIKE_TO_ESTIMATE, indirect=True)
 def test_an_estimate_says_something_in_each_state(state: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     _, folder = state
@@ -151,6 +163,7 @@ def _stored(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=3)  # Every state is asked for all pages above.
 @pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (Debian package: chromium)")
 def test_all_pages_fit_a_browser_without_a_fault(state: tuple[str, Path], tmp_path: Path) -> None:
     name, folder = state

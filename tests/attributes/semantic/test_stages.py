@@ -20,7 +20,7 @@ from resources.stage.partition import Partition
 from tests.attributes.semantic.model import by_definition, texts, write_model
 from tests.attributes.semantic.model import vectors as numbers_of
 from tests.build.small import Built, contents, drive, live_records, opened, write_config, write_raw, write_small
-from tests.faults.command import run
+from tests.forked import run
 
 ENTRY: dict[str, Any] = {"kind": "semantic", "model": "model", "threshold": 0.97}
 KEY = "semantic__semantic__duplicate"
