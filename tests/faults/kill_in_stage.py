@@ -88,13 +88,14 @@ def killed_and_finished(folder: Path, *stages: str) -> None:
 
 def kill(folder: Path, stage: str, moment: str) -> None:
     """Build a corpus in a process that dies in a stage."""
-    process = FORKS.Process(target=build_and_die, args=(folder, stage, moment))
+    process = FORKS.Process(target=build_and_die, args=(folder, stage, moment, dict(os.environ)))
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL, (stage, moment)
 
 
-def build_and_die(folder: Path, stage: str, moment: str) -> None:
+def build_and_die(folder: Path, stage: str, moment: str, environment: dict[str, str]) -> None:
+    os.environ.update(environment)  # The process that forks has that of the time when it started.
     arm(stage, moment)
     drive(opened(folder))
 
