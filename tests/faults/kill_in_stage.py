@@ -95,9 +95,12 @@ def kill(folder: Path, stage: str, moment: str) -> None:
 
 
 def build_and_die(folder: Path, stage: str, moment: str, environment: dict[str, str]) -> None:
+    """No stage after it is begun, so that these are there to die in later."""
     os.environ.update(environment)  # The process that forks has that of the time when it started.
     arm(stage, moment)
-    drive(opened(folder))
+    corpus = opened(folder)
+    order = [one.name for one in corpus.graph]
+    drive(corpus, list(corpus.graph)[: order.index(stage) + 1])
 
 
 def killed_at(moments: Sequence[str], whole: dict[str, str], folder: Path, *stages: str) -> None:

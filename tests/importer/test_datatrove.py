@@ -118,6 +118,7 @@ def test_every_parameter_of_a_block_is_named(draft: Draft) -> None:
 
 
 def test_what_was_imported_is_built(draft: Draft, tmp_path: Path) -> None:
+    pytest.importorskip("spacy", reason="the extra words is not installed")
     corpus = built(draft, tmp_path)
     assert texts(corpus, "train") == {lines(10), lines(22, 4), lines(35, 5) + KEPT}
 
