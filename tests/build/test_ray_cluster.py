@@ -19,7 +19,7 @@ from resources.storage.s3.paths import unversioned
 from tests.build.small import built_here, contents, digests, drive, opened, write_config, write_small
 from tests.faults.command import MAIN
 from tests.faults.test_interrupt import INTERRUPTED
-from tests.object_store import ENVIRONMENT, Server
+from tests.object_store import Server
 from tests.orchestration.silent import Silent
 from tests.resources.engine.clusters import ARGUMENTS, cluster, copies, lose_when_busy, own_folders, wait_until
 from tests.seams.test_seams import OWN, TAGGER
@@ -38,12 +38,9 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def raylets(machines: Path) -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in ENVIRONMENT.items():  # Workers have the environment of their raylet.
-            patch.setenv(name, value)
-        with cluster(machines) as made:
-            yield made
+def raylets(machines: Path, environment: None) -> Iterator[Any]:  # Workers have the environment of their raylet.
+    with cluster(machines) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
