@@ -110,9 +110,8 @@ def fineweb_quality(trove: Trove, block: Block) -> None:
         ended = f"([$lines[] | select(test({json.dumps(f'({marks})$', ensure_ascii=False)}))] | length) as $ended"
         trove.exclude(f"{LINES} | {ended} | {zero}$ended < {share} * ($lines | length)")
     length = _limit(given, "short_line_length", 30, "filter.exclude", off=(None,))
-    if (
-        share := _limit(given, "short_line_thr", 0.67, "filter.exclude", off=(None,))
-    ) is not None and length is not None:
+    share = _limit(given, "short_line_thr", 0.67, "filter.exclude", off=(None,))
+    if share is not None and length is not None:
         short = f"[$lines[] | select(length <= {int(length)})] | length"
         trove.exclude(f"{LINES} | ({short}) > {share} * ($lines | length)")
     if (share := _limit(given, "char_duplicates_ratio", 0.01, "filter.exclude", off=(None,))) is not None:

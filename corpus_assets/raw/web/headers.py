@@ -60,9 +60,10 @@ def _headers(lines: list[str]) -> Headers:
         name, colon, value = line.partition(":")
         if colon:
             name, value = name.strip().lower(), value.strip()
-            headers[name] = (
-                f"{headers[name]}, {value}" if name in headers and name in _LISTS else headers.get(name, value)
-            )
+            if name not in headers:
+                headers[name] = value
+            elif name in _LISTS:
+                headers[name] += f", {value}"
     return headers
 
 

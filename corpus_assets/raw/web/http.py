@@ -58,9 +58,8 @@ def body(response: Response, limits: Limits, *, cut: bool) -> bytes:
     """
     content = response.payload
     encodings = [*_named(response, "content-encoding"), *_named(response, "transfer-encoding")]
-    if (
-        encodings.count("chunked") > 1
-    ):  # Servers and proxies that both name it; content has chunks once (RFC 9112, 6.1).
+    # Servers and proxies both name it; content has chunks once (RFC 9112, 6.1).
+    if encodings.count("chunked") > 1:
         encodings = [*filter("chunked".__ne__, encodings), "chunked"]
     if len(encodings) > _ENCODINGS:
         raise RowError("unknown_encoding", f"content is encoded {len(encodings)} times")
