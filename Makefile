@@ -75,8 +75,9 @@ demo: $(READY)  ## build the sample corpus from raw text to token shards
 	@echo "Look at a partition:   $(BIN)/corpus show train_tokens chunk-0000"
 	@echo "Open the web UI:       make ui                     (http://127.0.0.1:3000, the corpus itself at /corpus/)"
 
+# With a space before its value, pytest would take the file of the last run for a test.
 test: $(READY)  ## run all tests
-	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --skipped-to $(SKIPPED)
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --durations 15 --skipped-to=$(SKIPPED)
 
 test-all: $(READY)  ## run all cases of the tests of which `make test` runs one of every few, too
 	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m sampled --all-cases
