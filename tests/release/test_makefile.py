@@ -1,8 +1,10 @@
-"""`make demo` says what it does while packages are installed, and stops if they are not."""
+"""`make demo` says what it does while packages are installed, and stops if they are not; `make test` runs again."""
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,15 @@ def test_an_install_that_fails_stops_make_and_says_why(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "ERROR: hashes differ" in done.stderr
     assert not (tmp_path / ".venv" / ".ready").exists()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_tests_run_again_where_they_have_run(tmp_path: Path) -> None:
+    """The list of what was skipped is there then; pytest takes a file that stands alone for a test."""
+    (tmp_path / "skipped").touch()
+    variables = [f"SKIPPED={tmp_path}/skipped", f"BIN={Path(sys.executable).parent}", "READY="]
+    printed = subprocess.run(["make", "-n", "test", *variables], cwd=TOP, capture_output=True, text=True, check=True)
+    command = shlex.split(printed.stdout.splitlines()[-1])
+    assert f"--skipped-to={tmp_path}/skipped" in command
+    read = subprocess.run([*command, "--markers"], cwd=TOP, capture_output=True, text=True, check=False, timeout=60)
+    assert read.returncode == 0, read.stderr
