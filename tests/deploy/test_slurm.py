@@ -59,22 +59,7 @@ def ended(nodes: Slurm, folder: Path, job: str) -> str:
     return (folder / "output").read_text()
 
 
-def test_a_task_that_is_lost_in_the_middle_changes_nothing(
-    nodes: Slurm, folder: Path, expected: dict[str, str]
-) -> None:
-    job = nodes.submit(SCRIPT, folder, "--quiet")
-    wait_until(lambda: reached(folder, "minhashes") or nodes.has_ended(job), WAIT)
-    nodes.lose(job, "two")
-    assert left(folder), "no task was lost in the middle of the build"
-    said = ended(nodes, folder, job)
-    assert nodes.state(job)["ExitCode"] == "0:0", said
-    assert "2 of 2 nodes have joined" in said
-    assert contents(opened(folder)) == expected
-    assert not Path(f"/tmp/ray-{job}").exists()
-    assert not nodes.processes(job, "one")
-
-
-def test_a_job_whose_time_is_over_keeps_what_is_built_and_the_same_line_goes_on(
+def test_a_job_whose_time_is_over_keeps_what_is_built_and_the_same_line_goes_on_though_a_task_is_lost(
     nodes: Slurm, folder: Path, expected: dict[str, str]
 ) -> None:
     job = nodes.submit(SCRIPT, folder, "--quiet")
@@ -84,13 +69,21 @@ def test_a_job_whose_time_is_over_keeps_what_is_built_and_the_same_line_goes_on(
     assert "interrupted; finished partitions are kept" in said
     assert nodes.state(job)["ExitCode"] == "130:0"
     built = dict(opened(folder).ledger.records("normalized_documents"))
-    assert built and left(folder)
+    missing = left(folder)
+    assert built and missing
     again = nodes.submit(SCRIPT, folder, "--quiet")
+    wait_until(lambda: left(folder) < missing or nodes.has_ended(again), WAIT)
+    nodes.lose(again, "two")
+    assert left(folder), "no task was lost in the middle of the build"
     said = ended(nodes, folder, again)
     assert nodes.state(again)["ExitCode"] == "0:0", said
+    assert "2 of 2 nodes have joined" in said
     assert contents(opened(folder)) == expected
     after = opened(folder).ledger.records("normalized_documents")
     assert {key: after[key].created for key in built} == {key: one.created for key, one in built.items()}
+    for ran in (job, again):
+        assert not Path(f"/tmp/ray-{ran}").exists()
+        assert not nodes.processes(ran, "one")
 
 
 def test_a_build_that_fails_fails_the_job(nodes: Slurm, folder: Path) -> None:
