@@ -16,6 +16,7 @@ from corpus_assets.corpus.corpus import CONFIG_VARIABLE
 from corpus_assets.viewer.app import viewer
 from corpus_assets.viewer.guard import Guard
 from corpus_assets.viewer.site import BASE
+from resources.processes.collector import calm_collector
 
 
 class CorpusWebserver(DagsterWebserver[Any, Any]):
@@ -31,6 +32,7 @@ class CorpusWebserver(DagsterWebserver[Any, Any]):
 
 
 if __name__ == "__main__":
+    calm_collector()
     vars(dagster_app)["DagsterWebserver"] = CorpusWebserver
     serve: Callable[[], None] = main
     serve()

@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,8 +57,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason="takes minutes; --minutes runs it"))
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
     """Each tester holds all tests: the collector looked at them again and again, for 5 % of the CPU seconds."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
     calm_collector()
 
 

@@ -26,7 +26,7 @@ from resources.storage.interface import Storage
 
 RETRIES = 3
 _GRACE = 10.0  # Seconds that cancelled tasks get to remove what they began.
-_LONGEST_PROOF = 60.0
+_LONGEST_PROOF = 180.0  # A busy machine takes a minute to start the first worker.
 _LOOK_EVERY = 30.0  # Seconds without an answer after which the machines are looked at.
 
 
