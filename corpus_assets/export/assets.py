@@ -55,6 +55,8 @@ PARTS = "3"
 """That of datasets of parts, which count what their stream has not of texts, and a text in pieces once."""
 PACKED_MANIFEST = "2"
 """That of manifests that say how full rows are."""
+BETWEEN_EQUAL_IDS = "2"
+"""That of documents as Dolma makes them with a `bos_token`, which may be end-of-text and a document by itself."""
 NUMBERED_BY_NAME = "2"
 """That of ragged arrays with the numbers that names of raw files have."""
 WITHOUT_INNER_SPACES = "2"
@@ -316,6 +318,8 @@ def _documents_stage(dataset: ExportedDataset) -> Stage:
 def _files_version(dataset: ExportedDataset) -> str:
     if dataset.parts:
         return PARTS
+    if dataset.section.keeps_own_separators and dataset.section.first_token is not None:
+        return BETWEEN_EQUAL_IDS
     return NUMBERED_BY_NAME if dataset.shard_set is not None and dataset.as_pre_tokenize else CODE_VERSION
 
 

@@ -56,13 +56,19 @@ class Documents:
         return replace(self, before=np.array(before, np.int64), after=np.array(after, np.int64))
 
     def without_own_separators(self) -> "Documents":
-        """Returns the documents, which have ids, without their own separators, so that each has one of a kind."""
-        starts, ends = self.starts, self.starts + self.lengths
+        """Returns the documents, which have ids, without their own separators, so that each has one of a kind.
+
+        A document of one id that is the one before it and the one after it is that id alone.
+        """
+        starts, ends, sides = self.starts, self.starts + self.lengths, self.sides
         if self.before.size:
             starts = starts + (self.data[starts] == self.before[0])
         if self.after.size:
             ends = ends - ((self.data[ends - 1] == self.after[-1]) & (ends > starts))
-        return replace(self, starts=starts, lengths=ends - starts)
+        if self.before.size and self.after.size and self.before[0] == self.after[-1]:
+            alone = (self.lengths == 1) & (starts > self.starts)
+            sides = np.where(alone, BEFORE, BEFORE | AFTER).astype(np.uint8)
+        return replace(self, starts=starts, lengths=ends - starts, sides=sides)
 
     @property
     def key(self) -> str:

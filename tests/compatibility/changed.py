@@ -13,8 +13,11 @@ _CONTAMINATION = ("benchmark_ngrams", "boilerplate_ngrams")
 _OF_PRE_TOKENIZE = "decontaminated_train_8cd2e5ed_token_stream"
 """The stream that ragged arrays with `compat: pre_tokenize` have of their own."""
 _OF_PARTS = tuple(f"parts{name}_{files}" for name in ("", "-weighted") for files in ("masked_token_stream", "tokens"))
+_AS_DOLMA = ("dolma_attributes", "quality_attributes", "dolma-parts_attributes", "olmo-dolma_tokens")
+"""Gopher's required words after a NUL, marks of paragraphs, documents of one id: as the toolkit has them."""
 RAISED = dict.fromkeys(
-    ("report", "data_card", *_BY_RANGE, *_CONTAMINATION, "search_index", _OF_PRE_TOKENIZE, *_OF_PARTS), "0.3.0"
+    ("report", "data_card", *_BY_RANGE, *_CONTAMINATION, "search_index", _OF_PRE_TOKENIZE, *_OF_PARTS, *_AS_DOLMA),
+    "0.3.0",
 )
 """The stages that later versions compute again on purpose, each with the first version that does so."""
 

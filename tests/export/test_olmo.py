@@ -102,6 +102,18 @@ def test_documents_as_dolma_makes_them(tmp_path: Path) -> None:
     assert manifest_of(corpus, "olmo")["dropped"] == {"no_ids": {"documents": 2, "ids": 0}}
 
 
+def test_a_document_that_is_its_own_separator_on_both_sides(tmp_path: Path) -> None:
+    """What `dolma tokens` makes of a document of one id, where one id begins and ends all documents."""
+    texts = ["<|endoftext|>", "<|endoftext|><|endoftext|>", "a", "<|endoftext|>a<|endoftext|>"]
+    write_raw(tmp_path, "own/a.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(texts)])
+    dataset = {**OLMO, "compat": "dolma", "bos_token": "<|endoftext|>", "input": {"location": "raw/own"}}
+    (tmp_path / "tokenizer.json").write_bytes(train_bpe([prose(n) for n in range(40)], 300))
+    chosen = {"kind": "tokenizer_json", "path": "tokenizer.json", "eos": "<|endoftext|>"}
+    tokenizer = tokenizer_of(exported(tmp_path, dataset, tokenizer=chosen | {"special_tokens_in_text": True}))
+    a, eos = tokenizer.token_id("a"), tokenizer.eos_id
+    assert own_documents(tmp_path) == [[eos], [eos, eos], [eos, a, eos], [eos, a, eos]]
+
+
 def test_texts_of_a_split_without_white_space_have_a_stream_of_their_own(tmp_path: Path) -> None:
     corpus = exported(tmp_path, {**OLMO, "compat": "dolma"}, {**OLMO, "name": "plain"})
     streams = [stage.name for stage in corpus.graph if stage.name.endswith("token_stream")]

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.build.small import drive
 from tests.filter.corpora import documents, filtered, small, write_texts
 
@@ -28,9 +30,10 @@ def test_a_rule_drops_what_was_there_before(tmp_path: Path) -> None:
     assert len(documents(corpus, "normalized_documents")) > len(found)
 
 
-def test_the_mark_of_a_whole_document_is_an_integer_with_compat(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["text", "paragraphs"])
+def test_marks_are_integers_with_compat(by: str, tmp_path: Path) -> None:
     for name, whole in (("as_dolma", "dolma"), ("ours", None)):
-        deduper = {**TEXT, "compat": whole, "attribute": "again"}
+        deduper = {**TEXT, "by": by, "compat": whole, "attribute": "again"}
         section = {"exclude": ["$.attributes[?(@.again[0][2] >= 1)]"], "attributes": ["same"], "compat": "dolma"}
         corpus = small(tmp_path / name, section, dedupers=[deduper])
         write_texts(tmp_path / name, ["the same words", "the same words"])

@@ -121,8 +121,8 @@ def _scored(hashes: Partition, bits: NDArray[np.uint8], rule: Deduper) -> Iterat
 
 
 def is_scored_in_integers(rule: Deduper) -> bool:
-    """Returns whether scores are written without a decimal point, as Dolma 1.2.1 writes those of whole documents."""
-    return rule.compat is not None and rule.by not in PARTS
+    """Returns whether scores are written without a decimal point, as Dolma 1.2.1 writes all but those of n-grams."""
+    return rule.compat is not None and rule.by != "ngrams"
 
 
 class _Spans:

@@ -76,7 +76,7 @@ def sums_of_lengths(starts: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArr
 def _is_one_of(codes: NDArray[np.uint32], start: int, end: int, required: NDArray[np.uint32]) -> bool:
     packed = np.uint32(0)
     for place in range(start, end):
-        if codes[place] >= 0x80:
+        if not 0 < codes[place] < 0x80:  # A NUL before a word would leave its packed letters as they are.
             return False
         packed = packed << np.uint32(8) | codes[place]
     found = False

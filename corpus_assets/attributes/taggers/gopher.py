@@ -54,7 +54,7 @@ TAGGERS = [
     Tagger(
         "gopher_v1",
         gopher_v1,
-        version="1",
+        version="2",
         types=_TYPES,
         gives=f"{_GIVES}; a line ends at every newline",
         source=_SOURCE,
@@ -62,7 +62,7 @@ TAGGERS = [
     Tagger(
         "gopher_v2",
         gopher_v2,
-        version="1",
+        version="2",
         types=_TYPES,
         gives="as `gopher_v1`; a line ends at a run of newlines",
         source=_SOURCE,

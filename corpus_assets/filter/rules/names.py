@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final
 
-from corpus_assets.filter.rules.expressions import Merged, Syntax, jsonpath_of
+from corpus_assets.filter.rules.expressions import Merged, Syntax
+from corpus_assets.filter.rules.jsonpath import jsonpath_of
 from resources.documents.looked_for import LookedFor
 
 

@@ -69,5 +69,6 @@ def _check(key: str, value: Any, shape: Any) -> None:
 
 
 def _fault(key: str, value: Any, valid: str) -> ConfigError:
-    wrong = [one for one in value if not isinstance(one, str)] if isinstance(value, list) else []
+    of_texts = valid == _TEXTS and isinstance(value, list)
+    wrong = [one for one in value if not isinstance(one, str)] if of_texts else []
     return ConfigError(f"{key.removesuffix('.')}: received {(wrong or [value])[0]!r:.200}; valid: {valid}")
