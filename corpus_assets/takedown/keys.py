@@ -1,9 +1,12 @@
 """The keys that can name a document: its id, (source, id), its URLs, and digests of its text."""
 
 import hashlib
+import re
+import string
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
@@ -14,6 +17,12 @@ ID, PAIR, URL, DIGEST = "id", "pair", "url", "sha256"
 KINDS: Final = (ID, PAIR, URL, DIGEST)
 
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_AFTER_HOST: Final = re.compile(r"(?::(?:80|443)?|[.\s])+$")
+"""What changes no host: a port that is usual or missing, a dot at its end."""
+_ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
+_UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
+"""Characters that mean the same whether they are escaped or not (RFC 3986, section 2.3)."""
+_SAFE: Final = string.punctuation
 _STRING: Final = msgspec.json.Decoder(str)
 
 
@@ -29,16 +38,58 @@ def pair_of(source: str, identifier: str) -> str:
 
 
 def plain_url(url: str) -> str:
-    """Returns a URL in the form for comparisons.
+    """Returns a URL in the form for comparisons, which is the same for all spellings that a browser takes for one.
 
-    Without scheme, fragment and a slash at its end; the host in small letters.
+    Without scheme, user, usual port, fragment, empty query and a slash at its end; the host in small letters and not in
+    Punycode, without a dot at its end; a path without dot segments, and only what has to be escaped is.
     """
-    rest = url.strip().partition("#")[0].split("://", 1)[-1]
+    rest = url.strip().partition("#")[0].split("://", 1)[-1].removeprefix("//")
     try:
         host = urlsplit(f"//{rest}").netloc
     except ValueError:  # invalid brackets; the URL is compared unchanged
-        host = ""
-    return (host.lower() + rest[len(host) :]).rstrip("/")
+        return rest.rstrip("/")
+    path, _, query = rest[len(host) :].partition("?")
+    if "/." in path:
+        path = _without_dots(path)
+    return f"{_plain_host(host)}{_escaped(path)}{'?' if query else ''}{_escaped(query)}".rstrip("/")
+
+
+def _plain_host(host: str) -> str:
+    name = _AFTER_HOST.sub("", host.rpartition("@")[2].lower()).lstrip()
+    if name.isascii() and "xn--" not in name:
+        return name
+    return unicodedata.normalize("NFC", ".".join(map(_unicode, name.split(".")))).lower()
+
+
+def _unicode(label: str) -> str:
+    """Returns a part of a host's name, which may be in Punycode (RFC 3492)."""
+    try:
+        return label[4:].encode("ascii").decode("punycode") if label.startswith("xn--") else label
+    except UnicodeError:
+        return label
+
+
+def _without_dots(path: str) -> str:
+    """Returns a path without `.` and `..` (RFC 3986, section 5.2.4)."""
+    kept = list[str]()
+    for part in path.split("/"):
+        if part == "..":
+            del kept[max(1, len(kept) - 1) :]
+        elif part != ".":
+            kept.append(part)
+    return "/".join(kept)
+
+
+def _escaped(part: str) -> str:
+    """Returns a path or query in which exactly what is no printable ASCII, and what was escaped of it, is escaped."""
+    if "%" in part:
+        part = _ESCAPE.sub(_escape, part)
+    return quote(part, _SAFE, errors="surrogatepass")
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = chr(int(match[1], 16))
+    return character if character in _UNRESERVED else match[0].upper()
 
 
 def digest_of(text: str) -> str:

@@ -29,7 +29,7 @@ _NOT_CONTENT = {"name", "tokenizer", "chat_template", "format", "compat", "weigh
 # Version of the loss in modes with answers by the template; a value, so that rows of other modes stay fresh.
 _LEARNED = {
     "chat": "after the prompt for an answer, up to its end, wherever its calls are named again; no nulls",
-    "dpo": "after the prompt for an answer, with one end",
+    "dpo": "after the prompt for an answer, whatever delimiter it has, with one end; spelled tokens in text",
     "fim": "with its tokens as control tokens",
 }
 # Only where it counts, for the same reason.

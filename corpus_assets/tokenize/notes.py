@@ -6,7 +6,7 @@ from typing import Any
 
 from corpus_assets.config.datasets.options import DatasetSection
 from corpus_assets.tokenize.encode.attempts import slower_notes
-from corpus_assets.tokenize.modes.chat.chat import OWN_TEXTS
+from corpus_assets.tokenize.modes.chat.chat import OWN_TEXTS, SILENT
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from resources.raw_places.files import printable
 from resources.stage.partition import Partition
@@ -36,6 +36,9 @@ def row_notes(partitions: Sequence[Partition], _: Mapping[str, Any], dataset: st
     if own := sum(partition.record.statistics.get(OWN_TEXTS, 0) for partition in partitions):
         changed = f"answers that the template writes otherwise once later turns follow: {own:,}"
         yield f"dataset {dataset}: {changed}; each is learned in a separate copy of its conversation"
+    if silent := sum(partition.record.statistics.get(SILENT, 0) for partition in partitions):
+        why = "empty, tags of reasoning alone, or left out by the template"
+        yield f"dataset {dataset}: nothing is learned of {silent:,} answers that have no text ({why})"
     if ends := {end for partition in partitions if (end := partition.record.statistics.get(_SECOND_END))}:
         yield (
             f"dataset {dataset}: its texts end with {min(ends)} twice, since the tokenizer puts it after each text and "

@@ -21,6 +21,7 @@ from corpus_assets.tokenize.tokenizers.files import (
     SPECIAL_TOKENS_MAP,
     TOKENIZER_CONFIG,
     TOKENIZER_JSON,
+    folder_files,
 )
 from corpus_assets.tokenize.tokenizers.hub import download
 from corpus_assets.tokenize.tokenizers.ids_alone import IDS, files_of_vocabulary
@@ -105,7 +106,8 @@ def _files(settings: Settings) -> dict[str, tuple[str, str]]:
     if kind in ("train", "hub", IDS):
         return own
     if kind == "huggingface":
-        return {name: ("path", path) for name, path in held_in(settings["path"], FOLDER_FILES).items()} | own
+        held = held_in(settings["path"], FOLDER_FILES)
+        return {name: ("path", held[name]) for name in folder_files(held)} | own
     if kind == "gpt2":
         return {GPT2_MERGES: ("merges", settings["merges"]), GPT2_TABLE: ("encoder", settings["encoder"])} | own
     files = {_MAIN[kind]: ("path", settings["path"])}
@@ -134,11 +136,13 @@ def tokenizer_parameters(settings: Settings, section: str = "tokenizer") -> dict
 
 
 def _reading(settings: Settings, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Returns the class of transformers whose ids a SentencePiece model gives, if they are not those of its library."""
+    """Returns how files are read, where earlier versions read them otherwise."""
     try:
-        return {"tokenizer class": "T5TokenizerFast"} if "fast_t5" in _spec(settings).stored(files) else {}
+        stored = _spec(settings).stored(files)
     except BadFileError:  # the check before a build reports this fault
         return {}
+    t5 = {"tokenizer class": "T5TokenizerFast"} if "fast_t5" in stored else {}
+    return t5 | ({"control tokens": "as its settings declare"} if "as_declared" in stored else {})
 
 
 def tokenizer_files(settings: Settings, section: str = "tokenizer") -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS,
 from corpus_assets.tokenize.encode.attempts import with_fastest
 from corpus_assets.tokenize.encode.backends import FIRST_CHARACTERS
 from corpus_assets.tokenize.given_ids import holds_ids, ids_of
-from corpus_assets.tokenize.modes.chat.chat import OWN_TEXTS
+from corpus_assets.tokenize.modes.chat.chat import OWN_TEXTS, SILENT
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.modes.registry import AnyMode, mode_of
 from corpus_assets.tokenize.notes import second_end
@@ -281,8 +281,7 @@ def count_discarded(task: Task, statistics: Statistics) -> None:
             task.drop(reason, 0, shown=words)
     if statistics.unread_keys:
         task.count(unread_keys=dict(statistics.unread_keys.most_common(_MOST_KEYS)))
-    if statistics.kinds[OWN_TEXTS]:
-        task.count(**{OWN_TEXTS: statistics.kinds[OWN_TEXTS]})
+    task.count(**{kind: count for kind in (OWN_TEXTS, SILENT) if (count := statistics.kinds[kind])})
 
 
 def _by_source(build: DatasetBuild, statistics: Statistics) -> dict[str, dict[str, int]]:

@@ -15,11 +15,17 @@ _OF_PRE_TOKENIZE = "decontaminated_train_8cd2e5ed_token_stream"
 _OF_PARTS = tuple(f"parts{name}_{files}" for name in ("", "-weighted") for files in ("masked_token_stream", "tokens"))
 _AS_DOLMA = ("dolma_attributes", "quality_attributes", "dolma-parts_attributes", "olmo-dolma_tokens")
 """Gopher's required words after a NUL, marks of paragraphs, documents of one id: as the toolkit has them."""
+_OF_PREFERENCES = ("dpo_tokens", "dpo_token_params", "dpo-kept_sequences")
 RAISED = dict.fromkeys(
-    ("report", "data_card", *_BY_RANGE, *_CONTAMINATION, "search_index", _OF_PRE_TOKENIZE, *_OF_PARTS, *_AS_DOLMA),
+    (
+        *("report", "data_card", *_BY_RANGE, *_CONTAMINATION, "search_index", _OF_PRE_TOKENIZE, *_OF_PARTS, *_AS_DOLMA),
+        *("takedown_list", *_OF_PREFERENCES),
+    ),
     "0.3.0",
 )
 """The stages that later versions compute again on purpose, each with the first version that does so."""
+_KEYS = "document_keys"
+"""The end of the names of such stages too, since 0.3.0: one for sources, and one for each dataset with own files."""
 
 
 def changed_recipes(corpus: Corpus) -> list[str]:
@@ -30,6 +36,7 @@ def changed_recipes(corpus: Corpus) -> list[str]:
     """
     reasons: dict[str, str] = {}
     for decision in corpus.planner().plan().decisions:
-        if decision.status in (Status.STALE, Status.MISSING) and decision.asset not in RAISED:
+        is_raised = decision.asset in RAISED or decision.asset.endswith(_KEYS)
+        if decision.status in (Status.STALE, Status.MISSING) and not is_raised:
             reasons.setdefault(decision.asset, decision.reason)
     return [f"{asset} of corpus {corpus.config.name}: {reason}. {_TO_DO}" for asset, reason in reasons.items()]

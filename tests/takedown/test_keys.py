@@ -49,11 +49,23 @@ def test_lines(line: str, names: list[tuple[str, str]]) -> None:
         ("http://example.org/", "example.org"),
         ("example.org/a/", "example.org/a"),
         ("http://[::1/broken", "[::1/broken"),
+        ("https://me@example.org.:443/a/../b/./%61%2f?", "example.org/b/a%2F"),
+        ("//[::1]:80/..", "[::1]"),
+        ("https://example.org:8080/%c3%a9 x?q=%C3%A9", "example.org:8080/%C3%A9%20x?q=%C3%A9"),
+        ("https://example.org/\xe9", "example.org/%C3%A9"),
+        ("https://xn--BCHER-kva.example", "b\xfccher.example"),
+        ("https://b\u0075\u0308cher.example", "b\xfccher.example"),
+        ("https://xn--\x80.example/\ud800", "xn--\x80.example/%ED%A0%80"),
         ("", ""),
     ],
 )
 def test_urls_are_compared_in_one_form(url: str, plain: str) -> None:
     assert plain_url(url) == plain_url(plain) == plain
+
+
+@given(st.text(st.sampled_from("ab/.%?#@:[]-xn4\xe9 "), max_size=16))
+def test_the_form_of_a_url_is_one_of_its_spellings(url: str) -> None:
+    assert plain_url(plain_url(url)) == plain_url(url)
 
 
 def test_keys_of_a_document() -> None:

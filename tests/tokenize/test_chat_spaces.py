@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer as Encoder
 
 from corpus_assets.tokenize.counts.statistics import Statistics
+from corpus_assets.tokenize.modes.dpo import dpo_rows
 from corpus_assets.tokenize.modes.fim import fim_documents
-from corpus_assets.tokenize.modes.mode import IdentifiedText
+from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
-from tests.tokenize.sections import chat, fim
+from resources.formats.examples import Example
+from tests.tokenize.sections import chat, dpo, fim
 from tests.tokenize.test_chat import encoded, encoder_of, talk
 
 SPACE = "\u2581"
@@ -77,6 +79,34 @@ def test_ids_are_those_of_the_library(
         text += "\n"
     assert made.ids.tolist() == library.encode(text).ids
     np.testing.assert_array_equal(made.learned, learned)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    question=CONTENT,
+    answers=st.lists(st.text(st.sampled_from("ab \n"), max_size=3), min_size=3, max_size=3, unique=True),
+    spelled=st.sampled_from(["<|end|>", "<|user|>", "<s>"]),
+    scheme=st.sampled_from(["first", "always", "never"]),
+    strips=st.tuples(st.booleans(), st.booleans()),
+)
+def test_preferences_have_the_ids_of_conversations(
+    question: str, answers: list[str], spelled: str, scheme: str, strips: tuple[bool, bool]
+) -> None:
+    """What spells a control token is part of the text around it: nothing is cut there, no space is put beside it."""
+    loaded = tokenizer(scheme, strips)
+    chosen, rejected, around = (f"{spelled}{text}q" for text in answers)
+    asked = f"{question}{around}"
+    pair = Example("a", "s", prompt=asked, chosen=f"q{chosen}", rejected=f"q{rejected}")
+    section = dpo(256, chat_template=TEMPLATE)
+    (row,) = (row for rows in dpo_rows(section, [pair], Tools(loaded, Statistics(), TEMPLATE)) for row in rows)
+    for side, answer in ((row[:3], f"q{chosen}"), (row[3:], f"q{rejected}")):
+        made = encoded(
+            encoder_of(chat(512, chat_template=TEMPLATE), loaded), talk(("user", asked), ("assistant", answer))
+        )
+        stop = int(np.flatnonzero(made.learned)[-1]) + 1
+        begin = [] if loaded.bos_id is None else [loaded.bos_id]
+        assert side[0][: stop + len(begin)].tolist() == [*begin, *made.ids[:stop].tolist()]
+        assert side[1][len(begin) : stop + len(begin) - 1].tolist() == made.learned[1:stop].tolist()
 
 
 def test_text_that_begins_a_conversation_has_its_space() -> None:

@@ -13,8 +13,8 @@ from corpus_assets.tokenize.modes import dpo as dpo_mode
 from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from corpus_assets.tokenize.modes.dpo import formatted_rows
-from corpus_assets.tokenize.modes.dpo_pairs import Roles, UnusablePairError
-from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
+from corpus_assets.tokenize.modes.dpo_pairs import UnusablePairError
+from corpus_assets.tokenize.modes.dpo_texts import Formatter
 from resources.formats.examples import Example, Messages
 from tests.tokenize.byte_tokenizer import ByteTokenizer
 from tests.tokenize.sections import dpo
@@ -22,7 +22,6 @@ from tests.tokenize.sections import dpo
 TOKENIZER = ByteTokenizer()
 PAD = 513
 CHAT = "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] | trim }}<eos>{% endfor %}"
-INSTRUCTION = instruction_formatter(Roles())
 Rows = NDArray[np.int32]
 
 
@@ -90,6 +89,8 @@ def test_reference_adds_a_begin_of_text_id_unless_a_setting_says_that_texts_have
 
 def test_template_that_ends_with_the_end_of_text_gets_no_second_one() -> None:
     rows, _ = run(pair(), formatter=chat())
+    assert side(rows) == ("<|user|>ask<eos><|assistant|>", "good<eos>")
+    rows, _ = run(pair(), formatter=chat(), response_delimiter="<|assistant|>")
     assert side(rows) == ("<|user|>ask<eos>", "<|assistant|>good<eos>")
 
 
@@ -101,9 +102,9 @@ def test_nothing_stands_before_a_prompt_where_the_tokenizer_has_no_begin_of_text
 def test_a_template_that_ends_a_turn_and_its_line_gets_no_second_end() -> None:
     source = CHAT.replace("<eos>", "<|assistant|>\n")
     rows, _ = run(pair(), formatter=chat(source))
-    assert side(rows)[1] == "<|assistant|>good<|assistant|>"
+    assert side(rows)[1] == "good<|assistant|>"
     rows, _ = run(pair(chosen="good<|assistant|>"), formatter=chat(CHAT.replace("<eos>", "\n")))
-    assert side(rows)[1] == "<|assistant|>good<|assistant|>\n<eos>"  # Somebody's text ends no turn.
+    assert side(rows)[1] == "good<|assistant|>\n<eos>"  # Somebody's text ends no turn.
 
 
 def test_equal_responses_are_counted_and_left_out_unless_they_are_kept() -> None:
@@ -122,13 +123,15 @@ def test_answer_begins_after_its_header_without_a_delimiter() -> None:
 
 
 @pytest.mark.parametrize("text", ["[/INST]", "a [/INST] b", "<|assistant|>", "assistant: x", "<eos>", "<|user|>x<eos>"])
-@pytest.mark.parametrize("formatter", [INSTRUCTION, chat()], ids=["inst", "chat"])
-def test_nothing_in_a_content_moves_the_border_or_becomes_a_control_token(text: str, formatter: Formatter) -> None:
+@pytest.mark.parametrize("formatter", [None, chat()], ids=["inst", "chat"])
+def test_nothing_in_a_content_moves_the_border_or_becomes_a_control_token(
+    text: str, formatter: Formatter | None
+) -> None:
     rows, _ = run(pair(f"x {text}", f"{text} y", f"z {text}"), length=128, formatter=formatter)
     plain, _ = run(pair("x", "y", "z"), length=128, formatter=formatter)
     ids, plain_ids = (made[:, [0, 3]][made[:, [0, 3]] != PAD] for made in (rows, plain))
     assert np.count_nonzero(ids >= 512) == np.count_nonzero(plain_ids >= 512)
-    answer = " [/INST] " if formatter is INSTRUCTION else "<|assistant|>"
+    answer = "" if formatter else " [/INST] "
     assert side(rows)[1] == f"{answer}{text} y<eos>"
     assert side(rows, rejected=True)[1] == f"{answer}z {text}<eos>"
 
@@ -175,7 +178,7 @@ def test_dialogues_and_continuations() -> None:
     assert side(rows) == ("<<SYS>> s <</SYS>> [INST] a [/INST] b[INST] c", " [/INST] d<eos>")
     tool = [turn("assistant", None), turn("tool", "42")]
     rows, _ = run(pair("a", [*tool, turn("assistant", "x")], [*tool, turn("assistant", "y")]), formatter=chat())
-    assert side(rows)[1] == "<|assistant|>x<eos>"
+    assert side(rows)[1] == "x<eos>"
 
 
 S, U, A = (turn(role, "x") for role in ("system", "user", "assistant"))
@@ -227,7 +230,7 @@ def test_template_that_takes_no_prompt_alone() -> None:
             raise TemplateFault("template_refused", "no answer")
         return chat()(messages)
 
-    assert side(run(pair(), formatter=strict)[0])[1] == "<|assistant|>good<eos>"
+    assert side(run(pair(), formatter=strict)[0])[1] == "good<eos>"
 
 
 def test_template_that_treats_real_answers_differently_is_cut_after_the_prompt() -> None:
@@ -238,7 +241,9 @@ def test_template_that_treats_real_answers_differently_is_cut_after_the_prompt()
 
 def test_prompt_gives_way_as_far_as_needed_and_keeps_its_begin() -> None:
     prompt, answer = "p" * 60, "a" * 20
-    rows, statistics = run(pair(prompt, answer, "b"), length=64, limit=10, formatter=chat())
+    rows, statistics = run(
+        pair(prompt, answer, "b"), length=64, limit=10, formatter=chat(), response_delimiter="<|assistant|>"
+    )
     start, learned = side(rows)
     assert learned == f"<|assistant|>{answer}<eos>"
     assert start == f"{'p' * 41}<eos>"
@@ -249,13 +254,15 @@ def test_prompt_gives_way_as_far_as_needed_and_keeps_its_begin() -> None:
 
 
 def test_response_is_cut_only_beside_its_share_and_then_ends_without_end_of_text() -> None:
-    rows, statistics = run(pair("p" * 60, "a" * 80, "b"), length=64, limit=10, formatter=chat())
+    rows, statistics = run(
+        pair("p" * 60, "a" * 80, "b"), length=64, limit=10, formatter=chat(), response_delimiter="<|assistant|>"
+    )
     start, learned = side(rows)
     assert start == f"{'p' * 9}<eos>"
     assert learned == "<|assistant|>" + "a" * 53
     assert side(rows, rejected=True)[1] == "<|assistant|>b<eos>"
     assert statistics.truncated_documents == {"prompt_cut": 1, "response_cut": 1}
-    rows, _ = run(pair("p", "a" * 80, "b"), length=64, limit=10, formatter=chat())
+    rows, _ = run(pair("p", "a" * 80, "b"), length=64, limit=10, formatter=chat(), response_delimiter="<|assistant|>")
     assert side(rows) == ("<|user|>p<eos>", "<|assistant|>" + "a" * 60)
 
 
@@ -300,7 +307,7 @@ def test_rows_keep_their_promises(
         *(pair(*texts) for texts in pairs),
         length=length,
         limit=limit,
-        formatter=chat() if with_chat else INSTRUCTION,
+        formatter=chat() if with_chat else None,
     )
     assert len(rows) == sum(chosen != rejected for _, chosen, rejected in pairs)
     inputs, masks, labels = (rows[:, [n, n + 3]] for n in range(3))

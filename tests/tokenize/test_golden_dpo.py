@@ -13,8 +13,7 @@ from corpus_assets.tokenize.counts.statistics import Statistics, merge
 from corpus_assets.tokenize.modes.chat.dialogues import Dialogue
 from corpus_assets.tokenize.modes.chat.template import ChatTemplate
 from corpus_assets.tokenize.modes.dpo import formatted_rows
-from corpus_assets.tokenize.modes.dpo_pairs import Roles
-from corpus_assets.tokenize.modes.dpo_texts import Formatter, instruction_formatter
+from corpus_assets.tokenize.modes.dpo_texts import Formatter
 from corpus_assets.tokenize.ragged import Ids
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from resources.formats.examples import Example
@@ -42,11 +41,10 @@ def post_process(name: str) -> dict[str, Any]:
     return dict(json.loads(text)["post_process"])
 
 
-def formatter(given: dict[str, Any]) -> Formatter:
+def formatter(given: dict[str, Any]) -> Formatter | None:
     """Cerebras has templates for tokenizers of the hub alone."""
     if given["tokenizer"]["tokenizer_type"] != "HuggingFaceTokenizer":
-        section = section_of(given, reference=True)
-        return instruction_formatter(Roles(section.user_role, section.assistant_role))
+        return None
     tokenizer = for_case(given)
     template = ChatTemplate(given["dataset"].get("chat_template") or tokenizer.chat_template or "")
     return lambda messages: template.render(Dialogue(messages), tokenizer.template_values).text

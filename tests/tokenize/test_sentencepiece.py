@@ -290,3 +290,49 @@ def test_bytes_that_are_no_model_are_refused(raw: bytes, message: str) -> None:
 def test_any_trie_is_read_or_refused(raw: bytes) -> None:
     with contextlib.suppress(ValueError):
         rule_characters(raw)
+
+
+LLAMA = {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+
+
+def llama(config: dict[str, Any], spec: TokenizerSpec | None = None, **files: Any) -> LoadedTokenizer:
+    """A folder with Llama's model and settings. files: further JSON files, without their suffix."""
+    content = {f"{name}.json": json.dumps(value).encode() for name, value in files.items()}
+    content["tokenizer_config.json"] = json.dumps(LLAMA | config).encode()
+    content["tokenizer.model"] = shared("tokenizers", "llama", MODELS["llama"]).read_bytes()
+    return load_tokenizer(content, spec or TokenizerSpec("huggingface"))
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("hello</s>world", [22172, 2, 11526]),
+        ("<s>[INST] hi [/INST] yes</s>", [1, 29961, 25580, 29962, 7251, 518, 29914, 25580, 29962, 4874, 2]),
+        ("two</s> one", [1023, 2, 697]),
+    ],
+)
+def test_no_space_follows_control_tokens_with_legacy_false(text: str, ids: list[int]) -> None:
+    """Ids: those of LlamaTokenizer of transformers 5.24.0 for this folder."""
+    assert llama({"legacy": False}).encode_trusted(text, bos=False).tolist() == ids
+
+
+def test_plain_text_after_a_control_token_with_legacy_false() -> None:
+    legacy, other = llama({"legacy": True}), llama({"legacy": False})
+    assert [one.encode_trusted("a</s>world", bos=False)[-1] for one in (legacy, other)] == [3186, 11526]
+    assert [one.after_control.encode_plain(["world"])[0].tolist() for one in (legacy, other)] == [[3186], [11526]]
+    starts = other.after_control.encode_offsets("world hello")[1]
+    assert starts.tolist() == [0, 5]
+    stored = llama({"legacy": False}, TokenizerSpec.of_stored({"kind": "huggingface"}))
+    assert stored.encode_trusted("a</s>world", bos=False)[-1] == 3186
+    assert stored.digest != other.digest
+    assert llama({}, TokenizerSpec.of_stored({"kind": "huggingface"})).digest == llama({}).digest
+
+
+def test_added_tokens_in_a_file_of_their_own() -> None:
+    """Ids: those of LlamaTokenizer of transformers 5.24.0 for this folder."""
+    ends = {"eos_token": "<|im_end|>", "pad_token": "</s>", "legacy": False}
+    tokenizer = llama(ends, added_tokens={"<|im_start|>": 32001, "<|im_end|>": 32000})
+    found = tokenizer.encode_trusted("<|im_start|>user\nhi<|im_end|>\n", bos=False)
+    assert found.tolist() == [32001, 1792, 13, 2918, 32000, 13]
+    with pytest.raises(BadFileError, match=r"'<\|im_end\|>' has id 32001, but 32000"):
+        llama(ends, added_tokens={"<|im_end|>": 32001})

@@ -82,6 +82,22 @@ def test_a_folder_adds_the_tokens_that_it_declares() -> None:
         load_tokenizer({"tokenizer_config.json": b"{}"}, TokenizerSpec("huggingface"))
 
 
+@pytest.mark.parametrize("listed", [["<s1>"], {"sound_token": "<s1>"}, [{"content": "<s1>"}]])
+@pytest.mark.parametrize("key", ["additional_special_tokens", "extra_special_tokens", "model_specific_special_tokens"])
+def test_declared_tokens_are_control_tokens_whatever_else_says(key: str, listed: object) -> None:
+    """transformers 5.24.0 makes the same tokens special."""
+    size = loaded(TokenizerSpec("neox")).vocab_size
+    numbered = {str(size + n): {"content": token, "special": False} for n, token in enumerate(("<end>", "<code>"))}
+    config = {"eos_token": "<end>", key: listed, "added_tokens_decoder": numbered}
+    tokenizer = loaded(TokenizerSpec("huggingface"), None, tokenizer_config=config)
+    spelled = tokenizer.encode_plain(["<end><code><s1>"]).ids.tolist()
+    assert [id_ for id_ in spelled if id_ >= size] == [size + 1]
+    assert tokenizer.encode_trusted("<end><code><s1>").tolist() == [size, size + 1, size + 2]
+    before = loaded(TokenizerSpec.of_stored({"kind": "huggingface"}), None, tokenizer_config=config)
+    assert before.digest != tokenizer.digest
+    assert size in before.encode_plain(["<end>"]).ids
+
+
 @pytest.mark.parametrize("kind", ["huggingface", "tokenizer_json", "neox"])
 def test_an_added_token_to_which_the_library_gives_another_id_is_refused(kind: Any) -> None:
     definition = json.loads(trained())

@@ -189,8 +189,8 @@ class DPODataset(Templated):
     )
     response_delimiter: Annotated[str | None, MARKER] = Field(
         None,
-        description="text that begins the response in the template's output; by default the later of `[/INST]` "
-        "and `<|assistant|>`",
+        description="text before an answer that is learned with it; by default nothing that a chat template writes "
+        "there, and the later of `[/INST]` and `<|assistant|>` without a template and with `reference`",
     )
     user_role: Annotated[str, ROLE] = Field(
         "user", description="name of the user in messages, and in dialogues written as one text"

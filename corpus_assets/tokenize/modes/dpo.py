@@ -18,8 +18,10 @@ from corpus_assets.tokenize.modes.chat.input import INPUT_REASONS
 from corpus_assets.tokenize.modes.chat.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.chat.markers import turn_markers
 from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
-from corpus_assets.tokenize.modes.dpo_pairs import MARKED, PROBE, Roles, UnusablePairError, unmarked
+from corpus_assets.tokenize.modes.chat.pieces import PLAIN, encode_plain, ids_of, pieces_of
+from corpus_assets.tokenize.modes.dpo_pairs import PROBE, Roles, UnusablePairError, as_written, unmarked
 from corpus_assets.tokenize.modes.dpo_texts import (
+    DEFAULT_DELIMITERS,
     Formatted,
     Formatter,
     Formatting,
@@ -127,8 +129,11 @@ def formatted_rows(
     `non_pad_tokens` + `dropped_tokens` (prompt_cut, response_cut).
     """
     roles = Roles() if section.reference else Roles(section.user_role, section.assistant_role)
-    one = formatter or instruction_formatter(roles)
-    writing = Writing(one_by_one(one), None if formatter else Reads(frozenset(), frozenset()))
+    if formatter is None:
+        nothing = Reads(frozenset(), frozenset())
+        writing = Writing(one_by_one(instruction_formatter(roles)), nothing, DEFAULT_DELIMITERS)
+    else:
+        writing = Writing(one_by_one(formatter))
     return _rows(section, examples, tokenizer, statistics, writing)
 
 
@@ -160,14 +165,17 @@ class _Builder:
         writing: Writing,
     ) -> None:
         self._tokenizer = tokenizer
-        self._control = ControlTokens(tokenizer.special_tokens)
+        self._control = ControlTokens(tokenizer.special_tokens, tokenizer.strips)
         self._control_ids = {*tokenizer.special_tokens.values(), *self._end_ids(tokenizer)}
         self._section = section
         self._statistics = statistics
         self._format_all = writing.format_all
         roles = Roles(section.user_role, section.assistant_role)
         keeps = section.equal_pairs == "keep"
-        formatting = Formatting(section, roles, section.response_delimiter, self._control, keeps, writing.read)
+        delimiters = DEFAULT_DELIMITERS if section.reference else writing.delimiters
+        if section.response_delimiter:
+            delimiters = (section.response_delimiter,)
+        formatting = Formatting(section, roles, delimiters, self._control, keeps, writing.read)
         self._asked = formatting.asked_by_reference if section.reference else formatting.asked
         begin = tokenizer.eos_id if tokenizer.bos_id is None and section.reference else tokenizer.bos_id
         self._begin = np.array([] if begin is None else [begin], np.int32)
@@ -220,18 +228,16 @@ class _Builder:
 
     def _encode(self, texts: Sequence[str]) -> Ragged:
         """Returns ids with only the template's control tokens matched; all other text is encoded as one batch."""
-        rows = [self._parts(text) for text in texts]
-        plain = iter(self._tokenizer.encode_plain([part for row in rows for part, matched in row if not matched]))
-        encode = self._tokenizer.encode_trusted
-        return Ragged.of(
-            np.concatenate([encode(part, bos=False) if matched else next(plain) for part, matched in row])
-            for row in rows
-        )
-
-    def _parts(self, text: str) -> list[tuple[str, bool]]:
-        """Returns the parts in marks and between them, each with True if it has control tokens to match."""
-        parts = enumerate(map(unmarked, MARKED.split(text)))
-        return [(part, n % 2 == 0 and self._control.spelled_in(part)) for n, part in parts]
+        written = list(map(as_written, texts))
+        rows = [list(pieces_of(one, (), self._control)) for one in written]
+        plain = [
+            (one.text[piece.start : piece.stop], piece.start == 0)
+            for one, row in zip(written, rows, strict=True)
+            for piece in row
+            if piece.control == PLAIN
+        ]
+        ids, _ = ids_of([piece for row in rows for piece in row], encode_plain(self._tokenizer, plain))
+        return Ragged(ids.ids, ids.offsets[np.cumsum([0, *map(len, rows)])])
 
     def _split(self, prompt: Ids, chosen: Ids, rejected: Ids) -> tuple[Side, Side]:
         """Returns both sides; a token across the border belongs to the response, on both sides if on one."""

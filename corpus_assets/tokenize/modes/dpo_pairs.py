@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from corpus_assets.tokenize.modes.chat.alignment import Content, Conversation
 from corpus_assets.tokenize.modes.chat.input import messages_without_nulls
 from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES, NAMES
 from resources.errors import CorpusError
@@ -58,6 +59,17 @@ class Pair:
 def unmarked(text: str) -> str:
     """Returns a text without marks."""
     return _ONE_MARK.sub("", text)
+
+
+def as_written(text: str) -> Conversation:
+    """Returns a text without marks; what stood between them is content, in which no control token is found."""
+    contents, position = list[Content](), 0
+    parts = list(map(unmarked, MARKED.split(text)))
+    for number, part in enumerate(parts):
+        if number % 2:
+            contents.append(Content(position, position + len(part), 0))
+        position += len(part)
+    return Conversation("".join(parts), tuple(contents), (), 0)
 
 
 def _with_texts(message: Message, change: Callable[[str, bool], str]) -> Message:

@@ -39,10 +39,11 @@ U = TypeVar("U")
 
 @dataclass(frozen=True)
 class Writing:
-    """What formats dialogues; `read`: what it reads, None for all."""
+    """What formats dialogues; `read`: what it reads, None for all. delimiters: what its answers begin with."""
 
     format_all: FormatAll
     read: Reads | None = None
+    delimiters: tuple[str, ...] = ()
 
 
 DEFAULT_DELIMITERS = ("[/INST]", "<|assistant|>")
@@ -95,7 +96,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Formatting:
-    """How examples become text; `delimiter`: what the answer begins with, None for `DEFAULT_DELIMITERS`.
+    """How examples become text; `delimiters`: what the answer begins with, if the template writes it before an answer.
 
     `control`: the tokenizer's control tokens, which contents must not be able to write. `keep_equal`: two equal
     responses are a pair. `read`: what a template reads, None for all.
@@ -103,7 +104,7 @@ class Formatting:
 
     cleaning: Cleaning
     roles: Roles
-    delimiter: str | None
+    delimiters: tuple[str, ...]
     control: ControlTokens
     keep_equal: bool = True
     read: Reads | None = None
@@ -146,16 +147,12 @@ class Formatting:
         def texts(formatted: Sequence[Formatted]) -> PairTexts:
             first, second = map(_given, formatted)
             chosen, rejected = (clean(text, self.cleaning) for text in (first, second))
-            found = max(map(chosen.rfind, self._delimiters))
+            found = max(map(chosen.rfind, self.delimiters))
             if found < 0:
                 raise UnusablePairError("no_delimiter")
             return PairTexts(chosen[:found], chosen, rejected, (first, second))
 
         return Asked([Dialogue(pair.chosen), Dialogue(pair.rejected)], texts)
-
-    @property
-    def _delimiters(self) -> tuple[str, ...]:
-        return (self.delimiter,) if self.delimiter else DEFAULT_DELIMITERS
 
     def _ended(self, text: str) -> str:
         """Returns a text up to the control token that ends it, without the white space that a template puts after."""
@@ -194,11 +191,11 @@ class Formatting:
         raise UnusablePairError("template_changes_prompt")
 
     def _delimiter_start(self, head: str, header: int) -> int:
-        found = max(head.rfind(text, header) for text in self._delimiters)
+        found = max((head.rfind(text, header) for text in self.delimiters), default=-1)
         if found >= 0:
             return found
         end = head.rstrip()
-        return min((len(end) - len(text) for text in self._delimiters if end.endswith(text)), default=len(head))
+        return min((len(end) - len(text) for text in self.delimiters if end.endswith(text)), default=len(head))
 
 
 def formatted_pairs(

@@ -4,7 +4,7 @@ The files are untrusted: sizes and nesting are bounded, and no file can run code
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from resources.errors import BadFileError, ConfigError
 TOKENIZER_JSON = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 SPECIAL_TOKENS_MAP = "special_tokens_map.json"
+ADDED_TOKENS = "added_tokens.json"
 CHAT_TEMPLATE = "chat_template.jinja"
 GPT2_MERGES = "vocab.bpe"
 GPT2_TABLE = "encoder.json"
@@ -30,11 +31,14 @@ FOLDER_FILES = (
     FOLDER_MERGES,
     TOKENIZER_CONFIG,
     SPECIAL_TOKENS_MAP,
+    ADDED_TOKENS,
     CHAT_TEMPLATE,
 )
 MAX_FILE_BYTES = 256 << 20
 MAX_TEMPLATE_CHARACTERS = 1 << 20
 MAX_VOCABULARY = 1 << 24
+_LISTS = ("additional_special_tokens", "extra_special_tokens", "model_specific_special_tokens")
+"""Further control tokens: a list, or an object that names each."""
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 Json = dict[str, Any]
@@ -86,11 +90,23 @@ def written(definition: Json) -> str:
     return json.dumps(definition, ensure_ascii=False)
 
 
+def folder_files(present: Collection[str]) -> list[str]:
+    """Returns the names of a folder's files that make its tokenizer: a `tokenizer.json` has the added tokens itself."""
+    unread = {ADDED_TOKENS} if TOKENIZER_JSON in present else set()
+    return [name for name in FOLDER_FILES if name in present and name not in unread]
+
+
 def settings(files: Mapping[str, bytes]) -> Json:
-    """Returns `tokenizer_config.json` over `special_tokens_map.json`; empty without them."""
+    """Returns `tokenizer_config.json` over `special_tokens_map.json`; empty without them.
+
+    `added_tokens.json`, which has ids by token, stands for `added_tokens_decoder`, as in transformers before 4.34.
+    """
     merged: Json = {}
     for name in (SPECIAL_TOKENS_MAP, TOKENIZER_CONFIG):
         merged |= json_object(files, name) if name in files else {}
+    if ADDED_TOKENS in files and "added_tokens_decoder" not in merged:
+        added = json_object(files, ADDED_TOKENS)
+        merged["added_tokens_decoder"] = {str(id_): {"content": token} for token, id_ in added.items()}
     return merged
 
 
@@ -112,15 +128,32 @@ def numbered_tokens(config: Json) -> list[tuple[int, AddedToken]]:
     return sorted((id_, token) for id_, token in tokens if token.content)
 
 
-def added_tokens(config: Json) -> list[AddedToken]:
-    """Returns every token that the configuration wants in the vocabulary, in the order of their new ids."""
-    others = config.get("additional_special_tokens")
-    contents = [*declared_tokens(config).values(), *map(_content, others if isinstance(others, list) else ())]
-    tokens = [token for _, token in numbered_tokens(config)]
-    distinct: dict[str, AddedToken] = {}
-    for token in [*tokens, *map(AddedToken, filter(None, contents))]:
-        distinct.setdefault(token.content, token)
-    return list(distinct.values())
+def added_tokens(config: Json, *, as_declared: bool = True) -> list[AddedToken]:
+    """Returns every token that the configuration wants in the vocabulary, in the order of their new ids.
+
+    Those with a role and those of `_LISTS` are control tokens. as_declared: False for tokenizers that were stored
+    before, which have those of the first list alone, and none that `added_tokens_decoder` calls no special one.
+    """
+    listed = [config.get(key) for key in (_LISTS if as_declared else _LISTS[:1])]
+    others = [token for tokens in listed for token in _each(tokens, objects=as_declared)]
+    declared = dict.fromkeys(filter(None, [*declared_tokens(config).values(), *map(_content, others)]), True)
+    numbered = _numbered(config)
+    special = numbered | declared if as_declared else numbered | declared | numbered
+    return [AddedToken(content, marked) for content, marked in special.items()]
+
+
+def _numbered(config: Json) -> dict[str, bool]:
+    """Returns the tokens of `added_tokens_decoder` in the order of their ids; of two of one content the first."""
+    found: dict[str, bool] = {}
+    for _, token in numbered_tokens(config):
+        found.setdefault(token.content, token.special)
+    return found
+
+
+def _each(tokens: Any, *, objects: bool) -> list[Any]:
+    if isinstance(tokens, dict) and objects:
+        return list(tokens.values())
+    return tokens if isinstance(tokens, list) else []
 
 
 def _content(value: Any) -> str:

@@ -1,6 +1,6 @@
 """The files of a tokenizer on the Hugging Face hub, as bytes; nothing of a repository is ever run."""
 
-from corpus_assets.tokenize.tokenizers.files import FOLDER_FILES, MAX_FILE_BYTES
+from corpus_assets.tokenize.tokenizers.files import FOLDER_FILES, MAX_FILE_BYTES, folder_files
 from resources.config_files import read_outside
 from resources.errors import BadFileError, ConfigError
 from resources.hub_client import first_line, hub_api
@@ -18,7 +18,7 @@ def download(name: str, revision: str) -> dict[str, bytes]:
     try:
         found = hub_api().model_info(name, revision=revision, files_metadata=True)
         sizes = {file.rfilename: file.size or 0 for file in found.siblings or ()}
-        wanted = [file for file in FOLDER_FILES if file in sizes]
+        wanted = folder_files(sizes)
         for file in wanted:
             if sizes[file] > MAX_FILE_BYTES:
                 raise BadFileError(f"{name}/{file}", f"has {sizes[file]} bytes; valid: at most {MAX_FILE_BYTES}")

@@ -33,19 +33,22 @@ _OTHER_ID = "added token {!r} has id {}, but {} in the vocabulary"
 _GPT2 = (None, "GPT2Tokenizer", "GPT2TokenizerFast")
 
 
-def make_backend(files: Mapping[str, bytes], kind: str, config: Json, *, fast_t5: bool = False) -> TokenizerBackend:
+def make_backend(
+    files: Mapping[str, bytes], kind: str, config: Json, *, fast_t5: bool = False, as_declared: bool = True
+) -> TokenizerBackend:
     """Returns the backend for a kind of `TokenizerSpec`; `config` is what `files.settings` read.
 
-    fast_t5: a SentencePiece model is read as transformers' fast class of T5 does.
+    fast_t5: a SentencePiece model is read as transformers' fast class of T5 does. as_declared: as in `TokenizerSpec`.
     """
     if kind == IDS:
         return IdsAlone.of(json_object(files, IDS_JSON))
     if kind == "gpt2":
         return LibraryBackend.of(byte_level_definition(files, GPT2_MERGES, GPT2_TABLE))
     if kind == "sentencepiece":
-        return _around(_sentencepiece(files, config), config)
+        return _around(_spaced(_sentencepiece(files, config), config, as_declared), config)
     if kind == "huggingface":
-        backend = _folder(files, config, fast_t5).with_added(added_tokens(config))
+        backend = _folder(files, config, fast_t5).with_added(added_tokens(config, as_declared=as_declared))
+        backend = _spaced(backend, config, as_declared)
         _check_numbers(backend, config)
         return _around(backend, config)
     return _tokenizer_json(files)
@@ -103,6 +106,21 @@ def _sentencepiece(files: Mapping[str, bytes], config: Json) -> SentencePieceBac
     ):
         backend = replace(backend, normalized_unknown=True)
     return backend.with_added([AddedToken(token) for token in sentinels(config)])
+
+
+def _spaced(backend: TokenizerBackend, config: Json, as_declared: bool) -> TokenizerBackend:
+    """Returns the backend without spaces after control tokens, if the settings of a SentencePiece model say so."""
+    if isinstance(backend, SentencePieceBackend) and as_declared and config.get("legacy") is False:
+        return replace(backend, inner_spaces=False)
+    return backend
+
+
+def reads_more(files: Mapping[str, bytes], kind: str, config: Json) -> bool:
+    """Returns whether `as_declared` counts for a tokenizer."""
+    has_model = TOKENIZER_JSON not in files and not files.keys().isdisjoint(SENTENCEPIECE_MODELS)
+    if kind in ("huggingface", "sentencepiece") and has_model and config.get("legacy") is False:
+        return True
+    return kind == "huggingface" and added_tokens(config) != added_tokens(config, as_declared=False)
 
 
 def _around(backend: TokenizerBackend, config: Json) -> TokenizerBackend:

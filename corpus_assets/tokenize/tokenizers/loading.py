@@ -13,7 +13,7 @@ from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
 from corpus_assets.tokenize.tokenizers.fast_t5 import T5_SETTINGS, is_fast_t5
 from corpus_assets.tokenize.tokenizers.files import AddedToken, Json, chat_template, settings
-from corpus_assets.tokenize.tokenizers.kinds import bos_setting, control_tokens, make_backend
+from corpus_assets.tokenize.tokenizers.kinds import bos_setting, control_tokens, make_backend, reads_more
 from corpus_assets.tokenize.tokenizers.training import END_OF_TEXT, PADDING
 from resources.errors import ConfigError
 from resources.hashing import content_digest
@@ -33,6 +33,8 @@ class TokenizerSpec:
     add_special_tokens: ids that the post-processor puts around a text (begin-of-text, class tokens) are kept.
     fast_t5: of `huggingface` without a `tokenizer.json`, T5 gives the ids of transformers' fast class; False: those of
         the SentencePiece library, which tokenizers that were stored before have.
+    as_declared: settings say which tokens are control tokens (also in `extra_special_tokens`), and by `legacy: false`
+        that a SentencePiece model puts no space after them; False: as tokenizers that were stored before.
     """
 
     kind: Literal["tokenizer_json", "gpt2", "neox", "huggingface", "sentencepiece", "ids"]
@@ -41,17 +43,18 @@ class TokenizerSpec:
     match_special_tokens: bool = False
     add_special_tokens: bool = True
     fast_t5: bool = True
+    as_declared: bool = True
 
     def stored(self, files: Mapping[str, bytes]) -> Json:
-        """Returns what is kept of it beside the files; `fast_t5` only where it counts, so others are as they were."""
-        values = asdict(self)
-        del values["fast_t5"]
-        return values | ({"fast_t5": True} if _is_fast_t5(files, self) else {})
+        """Returns what is kept of it beside the files; the last two only where they count: others are as before."""
+        readings = {"fast_t5": _is_fast_t5(files, self), "as_declared": _is_as_declared(files, self)}
+        values = {name: value for name, value in asdict(self).items() if name not in readings}
+        return values | {name: True for name, counts in readings.items() if counts}
 
     @classmethod
     def of_stored(cls, values: Json) -> "TokenizerSpec":
         """Returns the spec that `stored` kept."""
-        fields: Json = {"fast_t5": False, **values}
+        fields: Json = {"fast_t5": False, "as_declared": False, **values}
         return cls(**fields)
 
 
@@ -203,7 +206,7 @@ def load_tokenizer(files: Mapping[str, bytes], spec: TokenizerSpec) -> LoadedTok
     config = settings(files) if spec.kind != "gpt2" else {}
     fast_t5 = _is_fast_t5(files, spec)
     config = T5_SETTINGS | config if fast_t5 else config
-    backend = make_backend(files, spec.kind, config, fast_t5=fast_t5)
+    backend = make_backend(files, spec.kind, config, fast_t5=fast_t5, as_declared=spec.as_declared)
     tokens = control_tokens(backend, config)
     eos_id, pad_id = _end_and_padding(backend, tokens, spec)
     bos = tokens.get("bos_token")
@@ -236,6 +239,10 @@ def _named(backend: TokenizerBackend, **ids: int | None) -> dict[str, str]:
 
 def _is_fast_t5(files: Mapping[str, bytes], spec: TokenizerSpec) -> bool:
     return spec.fast_t5 and spec.kind == "huggingface" and is_fast_t5(files, settings(files))
+
+
+def _is_as_declared(files: Mapping[str, bytes], spec: TokenizerSpec) -> bool:
+    return spec.as_declared and spec.kind != "gpt2" and reads_more(files, spec.kind, settings(files))
 
 
 def files_digest(files: Mapping[str, bytes], spec: TokenizerSpec) -> str:

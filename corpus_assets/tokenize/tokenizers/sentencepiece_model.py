@@ -29,7 +29,9 @@ class SentencePieceBackend(TokenizerBackend):
 
     added: control tokens under the ids after the model's own. Control pieces spelled in a text are plain, as the
     library has it; user-defined pieces are found. `matched` texts are cut at control tokens, and every part is
-    encoded as a text of its own (with the space that the model puts before it). `normalized_unknown`: the unknown piece
+    encoded as a text of its own (with the space that the model puts before it). inner_spaces: False if the model puts
+    none before a part that follows a control token (`legacy: false` of transformers). begins: False for a backend of
+    such parts alone. `normalized_unknown`: the unknown piece
     is found in the text that the model sees, as transformers does if it is declared so: after a space, which goes with
     it, or where a part begins; for BPE models that put a space before a text and leave all others.
     """
@@ -39,6 +41,8 @@ class SentencePieceBackend(TokenizerBackend):
     added: tuple[str, ...] = ()
     around: Around = ((), ())
     normalized_unknown: bool = False
+    inner_spaces: bool = True
+    begins: bool = True
     definition: None = None
 
     @classmethod
@@ -66,6 +70,10 @@ class SentencePieceBackend(TokenizerBackend):
     def _unprefixed(self) -> SentencePieceProcessor:
         """The model without the space that it puts before a text."""
         return self._loaded(self.model + _NO_PREFIX)
+
+    @property
+    def _of_plain(self) -> SentencePieceProcessor:
+        return self._processor if self.begins else self._unprefixed
 
     @cached_property
     def _spaced_unknown(self) -> str | None:
@@ -123,7 +131,7 @@ class SentencePieceBackend(TokenizerBackend):
         if matched:
             lists = [self._encode_matched(text) for text in texts]
         else:
-            lists = self._processor.encode_as_numpy(list(texts), num_threads=1) if texts else []
+            lists = self._of_plain.encode_as_numpy(list(texts), num_threads=1) if texts else []
         if around and self.around != ((), ()):
             before, after = (np.array(ids, np.int32) for ids in self.around)
             lists = [np.concatenate([before, ids, after]) for ids in lists]
@@ -132,10 +140,16 @@ class SentencePieceBackend(TokenizerBackend):
     def _encode_matched(self, text: str) -> Ids:
         parts = [part for part in self._control.split(text) if part]
         special = self.special_tokens
-        ids = [[special[part]] if self._control.fullmatch(part) else self._encode_part(part) for part in parts]
+        ids = [
+            [special[part]] if self._control.fullmatch(part) else self._encode_part(part, begins=number == 0)
+            for number, part in enumerate(parts)
+        ]
         return np.array([id_ for part in ids for id_ in part], np.int32)
 
-    def _encode_part(self, part: str) -> list[int]:
+    def _encode_part(self, part: str, *, begins: bool) -> list[int]:
+        if not begins and not self.inner_spaces:
+            plain: list[int] = self._unprefixed.encode_as_ids(part)
+            return plain
         unknown, spaced = self._spaced_unknown, f" {part}".replace(_SPACE, " ")
         if unknown is None or unknown not in spaced:
             found: list[int] = self._processor.encode_as_ids(part)
@@ -145,7 +159,7 @@ class SentencePieceBackend(TokenizerBackend):
 
     @override
     def encode_offsets(self, text: str) -> tuple[Ids, NDArray[np.int64]]:
-        mapping = self._processor.encode_as_offset_mapping(text)
+        mapping = self._of_plain.encode_as_offset_mapping(text)
         starts = np.array([start for start, _ in mapping["offsets"]], np.int64)
         return np.array(mapping["ids"], np.int32), starts
 
@@ -190,6 +204,10 @@ class SentencePieceBackend(TokenizerBackend):
     @override
     def with_control(self, tokens: Collection[str]) -> "SentencePieceBackend":
         return self  # Added pieces are control tokens already, and the library finds its own in any text.
+
+    @override
+    def after_control(self) -> "SentencePieceBackend":
+        return self if self.inner_spaces else replace(self, begins=False)
 
     @override
     def with_around(self, before: Sequence[str], after: Sequence[str]) -> "SentencePieceBackend":

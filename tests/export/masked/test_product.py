@@ -199,6 +199,8 @@ def test_what_a_reader_would_misread_is_refused(tmp_path: Path, options: dict[st
 def test_notes_name_what_a_template_leaves_out_and_answers_that_it_changes(tmp_path: Path) -> None:
     said = ("user", "assistant", "user", "assistant")
     messages = [{"role": role, "content": f"said {n}", "mood": "good"} for n, role in enumerate(said)]
+    for silent in ("<think></think>", ""):
+        messages[2:2] = [{"role": "user", "content": "more"}, {"role": "assistant", "content": silent}]
     (tmp_path / "own/more").mkdir(parents=True)
     (tmp_path / "own/more/a.jsonl").write_text(json.dumps({"messages": messages, "topic": "t"}) + "\n")
     template = "{% for m in messages %}<|{{ m.role }}|>{{ 'last: ' if loop.last and m.role == 'assistant' }}"
@@ -210,6 +212,8 @@ def test_notes_name_what_a_template_leaves_out_and_answers_that_it_changes(tmp_p
     assert notes == [
         "dataset more: answers that the template writes otherwise once later turns follow: 1; each is learned in a "
         "separate copy of its conversation",
+        "dataset more: nothing is learned of 2 answers that have no text (empty, tags of reasoning alone, or left out "
+        "by the template)",
         "dataset more: nothing reads these keys of its rows (number of rows): messages.mood (1), topic (1)",
     ]
     arguments = ["show", "more_tokens", "more--a", "--config", str(tmp_path / "corpus.yaml")]

@@ -45,6 +45,7 @@ _Encoded = tuple[Written, ChatSequence | TemplateFault]
 T = TypeVar("T")
 NOT_RENDERED = "texts_not_rendered"
 OWN_TEXTS = "answers_with_a_text_of_their_own"
+SILENT = "answers_without_a_text"
 REASONS = (
     *("no_messages", "no_role", "nothing_learned", "too_long", "below_minimum_length"),
     *(*TEMPLATE_REASONS, ALIGNMENT_FAILED, CONTROL_IN_NAME, CONTROL_IN_TEXT),
@@ -197,6 +198,8 @@ class _Reader:
             # The cut part may have held all learned ids.
             fitted, reason = _nothing(whole), "too_long" if reason else "nothing_learned"
         self._count(whole.ids.size, fitted, reason, example)
+        if written.silent:
+            self._statistics.kinds[SILENT] += written.silent
         if written.aligned.left_out:
             self._statistics.kinds[NOT_RENDERED] += written.aligned.left_out
         return fitted if fitted.ids.size else None

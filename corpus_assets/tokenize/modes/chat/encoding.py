@@ -17,7 +17,16 @@ from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
 from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate, Parts
 from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
-from corpus_assets.tokenize.modes.chat.pieces import PLAIN, Flags, Piece, Span, ids_of, pieces_of, spans_in
+from corpus_assets.tokenize.modes.chat.pieces import (
+    PLAIN,
+    Flags,
+    Piece,
+    Span,
+    encode_plain,
+    ids_of,
+    pieces_of,
+    spans_in,
+)
 from corpus_assets.tokenize.modes.chat.template_server import Asked
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.token_starts import Heads, token_starts
@@ -48,11 +57,15 @@ class Talk:
 
 @dataclass(frozen=True)
 class Written:
-    """A conversation as a template wrote it, and the stretches of its text that are learned, in their order."""
+    """A conversation as a template wrote it, and the stretches of its text that are learned, in their order.
+
+    silent: messages that are to be learned, and of which the text has nothing.
+    """
 
     talk: Talk
     aligned: Conversation
     spans: tuple[Span, ...]
+    silent: int = 0
 
 
 class ChatEncoder:
@@ -111,7 +124,7 @@ class ChatEncoder:
                 results.append(found)
                 continue
             spans, rewritten = self._spans(talk, found, answers, ends)
-            results.append((Written(talk, found, spans), rewritten))
+            results.append((Written(talk, found, spans, self._silent(talk, spans, rewritten)), rewritten))
         return results
 
     def _alone(self, talk: Talk, found: tuple[Written, tuple[int, ...]] | TemplateFault) -> list[Talk]:
@@ -120,15 +133,24 @@ class ChatEncoder:
 
     def _wanted(self, talk: Talk) -> set[int]:
         """Returns the messages that are learned, none where generation blocks say it."""
-        if self._roles is None:
-            return set()
+        messages = talk.dialogue.messages
+        chosen = [number for number in self._chosen(talk) if _says_something(messages[number])]
+        return set(chosen[-1:] if self._only_last else chosen)
+
+    def _silent(self, talk: Talk, spans: Sequence[Span], rewritten: Sequence[int]) -> int:
+        if self._roles is None or self._only_last:
+            return 0
+        return len(self._chosen(talk)) - len(spans) - len(rewritten)
+
+    def _chosen(self, talk: Talk) -> list[int]:
+        """Returns the messages of those who are learned, whatever they say."""
+        roles = self._roles or ()
         said = zip(talk.dialogue.messages, talk.learned, strict=True)
-        chosen = [
+        return [
             number
             for number, (message, learned) in enumerate(said)
-            if (message["role"] in self._roles if learned is None else learned) and _says_something(message)
+            if (message["role"] in roles if learned is None else learned and self._roles is not None)
         ]
-        return set(chosen[-1:] if self._only_last else chosen)
 
     def _spans(
         self, talk: Talk, found: Conversation, answers: Asking, ends: Parts
@@ -155,21 +177,13 @@ class ChatEncoder:
             for piece in parts
             if piece.control == PLAIN
         ]
-        ids, learned = ids_of([piece for parts in pieces for piece in parts], self._encode_plain(plain))
+        ids, learned = ids_of([piece for parts in pieces for piece in parts], encode_plain(self._tokenizer, plain))
         found, stop = list[ChatSequence | TemplateFault](), 0
         for written, parts in zip(texts, pieces, strict=True):
             start, stop = stop, stop + len(parts)
             own = Ragged(ids.ids, ids.offsets[start : stop + 1])
             found.append(self._sequence(written, parts, own, learned))
         return found
-
-    def _encode_plain(self, texts: Sequence[tuple[str, bool]]) -> Ragged:
-        """Returns the ids of plain texts, each with True if it begins a conversation; others follow a control token."""
-        if self._inner is self._tokenizer:
-            return self._tokenizer.encode_plain([text for text, _ in texts])
-        first = iter(self._tokenizer.encode_plain([text for text, begins in texts if begins]))
-        later = iter(self._inner.encode_plain([text for text, begins in texts if not begins]))
-        return Ragged.of(next(first if begins else later) for _, begins in texts)
 
     def _sequence(
         self, written: Written, pieces: Sequence[Piece], ids: Ragged, learned: Flags

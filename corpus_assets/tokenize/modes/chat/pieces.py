@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corpus_assets.tokenize.modes.chat.alignment import Conversation
 from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
 from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 
 Flags = NDArray[np.bool_]
 Span = tuple[int, int]
@@ -56,6 +57,16 @@ def _written_tokens(aligned: Conversation, tokens: ControlTokens) -> Iterator[tu
         for first, last in tokens.find_again(around):
             yield before + first, before + last, tokens.ids[around[first:last]]
         before = stop
+
+
+def encode_plain(tokenizer: Tokenizer, texts: Sequence[tuple[str, bool]]) -> Ragged:
+    """Returns the ids of plain texts, each with True if it begins a conversation; others follow a control token."""
+    inner = tokenizer.after_control
+    if inner is tokenizer:
+        return tokenizer.encode_plain([text for text, _ in texts])
+    first = iter(tokenizer.encode_plain([text for text, begins in texts if begins]))
+    later = iter(inner.encode_plain([text for text, begins in texts if not begins]))
+    return Ragged.of(next(first if begins else later) for _, begins in texts)
 
 
 def spans_in(piece: Piece, spans: Sequence[Span]) -> Sequence[Span]:
