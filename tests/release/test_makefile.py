@@ -32,8 +32,14 @@ def made(folder: Path, end: str) -> subprocess.CompletedProcess[str]:
     python.write_text(PYTHON.replace("@END@", end))
     python.chmod(0o755)
     command = ["make", "UV=", f"BIN={python.parent}", f"PYTHON={python}", ".venv/.ready"]
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        command, cwd=folder, env=outside_make(), capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def outside_make() -> dict[str, str]:
+    """The environment without what `make test` says to a `make` below it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
@@ -62,7 +68,8 @@ def test_tests_run_again_where_they_have_run(tmp_path: Path) -> None:
     """The list of what was skipped is there then; pytest takes a file that stands alone for a test."""
     (tmp_path / "skipped").touch()
     variables = [f"SKIPPED={tmp_path}/skipped", f"BIN={Path(sys.executable).parent}", "READY="]
-    printed = subprocess.run(["make", "-n", "test", *variables], cwd=TOP, capture_output=True, text=True, check=True)
+    make = ["make", "--no-print-directory", "-n", "test", *variables]
+    printed = subprocess.run(make, cwd=TOP, env=outside_make(), capture_output=True, text=True, check=True)
     command = shlex.split(printed.stdout.splitlines()[-1])
     assert f"--skipped-to={tmp_path}/skipped" in command
     read = subprocess.run([*command, "--markers"], cwd=TOP, capture_output=True, text=True, check=False, timeout=60)
