@@ -98,6 +98,32 @@ def test_declared_tokens_are_control_tokens_whatever_else_says(key: str, listed:
     assert size in before.encode_plain(["<end>"]).ids
 
 
+SPELLED = ("<|fim_prefix|>", "<｜fim▁hole｜>", "<|EOT|>")
+TEXT = ("<think>", "<tool_call>", "<| a |>", "<||>")
+
+
+@pytest.mark.parametrize("kind", ["huggingface", "tokenizer_json", "neox"])
+@pytest.mark.parametrize("in_settings", [False, True])
+def test_what_is_spelled_as_a_control_token_is_one_whatever_its_flag_says(kind: Any, in_settings: bool) -> None:
+    """Qwen and DeepSeek declare tokens for code as text: it says that decoding shows them."""
+    if in_settings and kind != "huggingface":
+        pytest.skip("only a folder has settings with tokens")
+    definition, spec = json.loads(trained()), TokenizerSpec(kind, eos=0)
+    first = loaded(TokenizerSpec("neox")).vocab_size
+    entries = [{**CONTROL, "id": first + n, "content": one, "special": False} for n, one in enumerate(SPELLED + TEXT)]
+    config = {"added_tokens_decoder": {str(one["id"]): one for one in entries}} if in_settings else {}
+    definition["added_tokens"] += [] if in_settings else entries
+    content = json.dumps(definition).encode()
+    tokenizer = loaded(spec, content, tokenizer_config=config)
+    found = tokenizer.encode_plain(["".join(SPELLED + TEXT)]).ids.tolist()
+    assert [id_ for id_ in found if id_ >= first] == [first + len(SPELLED) + n for n in range(len(TEXT))]
+    matched = tokenizer.encode_trusted("".join(SPELLED), bos=False).tolist()
+    assert matched == [first + n for n in range(len(SPELLED))]
+    before = loaded(TokenizerSpec.of_stored({"kind": kind, "eos": 0}), content, tokenizer_config=config)
+    assert before.digest != tokenizer.digest
+    assert before.encode_plain([SPELLED[0]]).ids.tolist() == [first]
+
+
 @pytest.mark.parametrize("kind", ["huggingface", "tokenizer_json", "neox"])
 def test_an_added_token_to_which_the_library_gives_another_id_is_refused(kind: Any) -> None:
     definition = json.loads(trained())

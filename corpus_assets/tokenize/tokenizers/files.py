@@ -4,6 +4,7 @@ The files are untrusted: sizes and nesting are bounded, and no file can run code
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -37,6 +38,7 @@ FOLDER_FILES = (
 MAX_FILE_BYTES = 256 << 20
 MAX_TEMPLATE_CHARACTERS = 1 << 20
 MAX_VOCABULARY = 1 << 24
+_CONTROL = re.compile(r"<[|｜][^<>|｜\s]+[|｜]>")
 _LISTS = ("additional_special_tokens", "extra_special_tokens", "model_specific_special_tokens")
 """Further control tokens: a list, or an object that names each."""
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
@@ -49,6 +51,34 @@ class AddedToken(NamedTuple):
 
     content: str
     special: bool = True
+
+
+def is_spelled_as_control(token: str) -> bool:
+    """Returns whether a token is spelled as control tokens are, `<|name|>` with the bars of ASCII or wide ones."""
+    return _CONTROL.fullmatch(token) is not None
+
+
+class _Definition(msgspec.Struct):
+    """Of a `tokenizer.json` its added tokens alone: the vocabulary is large."""
+
+    class Token(msgspec.Struct):
+        content: str = ""
+        special: bool = False
+
+    added_tokens: list[Token] | None = None
+
+
+def tokens_of_definition(files: Mapping[str, bytes]) -> list[AddedToken]:
+    """Returns the added tokens of `tokenizer.json`, if it is there."""
+    if TOKENIZER_JSON not in files:
+        return []
+    try:
+        found = msgspec.json.decode(needed(files, TOKENIZER_JSON), type=_Definition).added_tokens or []
+    except (ValueError, RecursionError):
+        loose = json_object(files, TOKENIZER_JSON).get("added_tokens")
+        entries = [entry for entry in loose if isinstance(entry, dict)] if isinstance(loose, list) else []
+        found = [_Definition.Token(str(entry.get("content")), entry.get("special") is True) for entry in entries]
+    return [AddedToken(token.content, token.special) for token in found]
 
 
 def needed(files: Mapping[str, bytes], name: str) -> bytes:

@@ -18,9 +18,11 @@ from corpus_assets.tokenize.tokenizers.files import (
     added_tokens,
     byte_level_definition,
     declared_tokens,
+    is_spelled_as_control,
     json_object,
     needed,
     numbered_tokens,
+    tokens_of_definition,
 )
 from corpus_assets.tokenize.tokenizers.ids_alone import IDS, IDS_JSON, IdsAlone
 from corpus_assets.tokenize.tokenizers.library import LibraryBackend
@@ -30,6 +32,7 @@ from resources.errors import BadFileError, ConfigError
 # Classes of transformers that put ids around a text as their settings say, whatever the file says.
 _BY_SETTINGS = {f"{name}Tokenizer{fast}" for name in ("Llama", "CodeLlama", "Gemma", "Cohere") for fast in ("", "Fast")}
 _OTHER_ID = "added token {!r} has id {}, but {} in the vocabulary"
+_OF_A_DEFINITION = ("tokenizer_json", "neox", "huggingface")
 _GPT2 = (None, "GPT2Tokenizer", "GPT2TokenizerFast")
 
 
@@ -48,10 +51,10 @@ def make_backend(
         return _around(_spaced(_sentencepiece(files, config), config, as_declared), config)
     if kind == "huggingface":
         backend = _folder(files, config, fast_t5).with_added(added_tokens(config, as_declared=as_declared))
-        backend = _spaced(backend, config, as_declared)
+        backend = _spaced(_marked(backend, as_declared), config, as_declared)
         _check_numbers(backend, config)
         return _around(backend, config)
-    return _tokenizer_json(files)
+    return _marked(_tokenizer_json(files), as_declared)
 
 
 def control_tokens(backend: TokenizerBackend, config: Json) -> dict[str, str]:
@@ -115,10 +118,22 @@ def _spaced(backend: TokenizerBackend, config: Json, as_declared: bool) -> Token
     return backend
 
 
+def _marked(backend: TokenizerBackend, as_declared: bool) -> TokenizerBackend:
+    """Returns the backend with tokens as control tokens that are spelled as such.
+
+    Qwen and DeepSeek declare `<|fim_prefix|>` or `<｜User｜>` as text, which only says that decoding shows them.
+    """
+    return backend.with_control(list(filter(is_spelled_as_control, backend.added_tokens))) if as_declared else backend
+
+
 def reads_more(files: Mapping[str, bytes], kind: str, config: Json) -> bool:
     """Returns whether `as_declared` counts for a tokenizer."""
     has_model = TOKENIZER_JSON not in files and not files.keys().isdisjoint(SENTENCEPIECE_MODELS)
     if kind in ("huggingface", "sentencepiece") and has_model and config.get("legacy") is False:
+        return True
+    tokens = tokens_of_definition(files) if kind in _OF_A_DEFINITION else []
+    tokens += added_tokens(config) if kind == "huggingface" else []
+    if any(is_spelled_as_control(token.content) for token in tokens if not token.special):
         return True
     return kind == "huggingface" and added_tokens(config) != added_tokens(config, as_declared=False)
 
