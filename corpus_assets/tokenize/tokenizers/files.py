@@ -69,13 +69,15 @@ class _Definition(msgspec.Struct):
 
 
 def tokens_of_definition(files: Mapping[str, bytes]) -> list[AddedToken]:
-    """Returns the added tokens of `tokenizer.json`, if it is there."""
+    """Returns the added tokens of `tokenizer.json`; none if it is absent, or cannot be read, as loading it says."""
     if TOKENIZER_JSON not in files:
         return []
     try:
         found = msgspec.json.decode(needed(files, TOKENIZER_JSON), type=_Definition).added_tokens or []
     except (ValueError, RecursionError):
-        loose = json_object(files, TOKENIZER_JSON).get("added_tokens")
+        loose = None
+        with suppress(BadFileError):
+            loose = json_object(files, TOKENIZER_JSON).get("added_tokens")
         entries = [entry for entry in loose if isinstance(entry, dict)] if isinstance(loose, list) else []
         found = [_Definition.Token(str(entry.get("content")), entry.get("special") is True) for entry in entries]
     return [AddedToken(token.content, token.special) for token in found]
