@@ -29,6 +29,7 @@ def test_a_long_text_takes_as_few_bytes_as_its_code_points_need(monkeypatch: pyt
 
 
 @pytest.mark.slow  # Every kernel is compiled for two more types.
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", TAGGERS)
 def test_a_tagger_gives_of_a_long_text_what_it_gives_of_any(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = {width: tagged(name, text) for width, text in WIDTHS.items()}

@@ -87,6 +87,7 @@ CASES: dict[str, tuple[Any, dict[str, Any], str]] = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read from /proc")
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", CASES)
 def test_values_that_share_bytes_are_read_in_bounded_memory(name: str, tmp_path: Path) -> None:
     columns, how, expected = CASES[name]

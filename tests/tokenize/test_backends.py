@@ -62,6 +62,7 @@ def equal(ours: Ragged, theirs: Ragged) -> bool:
     return np.array_equal(ours.ids, theirs.ids) and np.array_equal(ours.offsets, theirs.offsets)
 
 
+@pytest.mark.sampled(every=3)  # Each tokenizer once, in turn with matched control tokens and without.
 @pytest.mark.parametrize(
     ("name", "matched"),
     [("gpt2", False)]

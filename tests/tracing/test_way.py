@@ -199,6 +199,7 @@ def every_format(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_row_that_a_token_is_traced_from_is_on_the_way_of_its_document(every_format: Corpus, name: str) -> None:
     corpus, look = every_format, Look(every_format)

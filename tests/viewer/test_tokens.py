@@ -157,6 +157,7 @@ def units_of(corpus: Corpus, name: str) -> list[tuple[str, int, list[int]]]:
     return found
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("name", ["packed", "talk", *FORMATS])
 def test_a_token_offset_leads_to_the_row_and_position_of_the_token(
     corpus: Corpus, client: TestClient, name: str
