@@ -27,6 +27,7 @@ from resources.storage.interface import Storage
 RETRIES = 3
 _GRACE = 10.0  # Seconds that cancelled tasks get to remove what they began.
 _LONGEST_PROOF = 180.0  # A busy machine takes a minute to start the first worker.
+_NEWS_OF_MACHINES = 0.5
 _LOOK_EVERY = 30.0  # Seconds without an answer after which the machines are looked at.
 
 
@@ -271,12 +272,20 @@ class RayEngine(Engine):
         `EngineError` if one of them does not answer.
         """
         ground, payload = ground_of(store), pickle.dumps((str, []))
-        places = [{"num_cpus": 0, "scheduling_strategy": on_machine(machine)} for machine in machines()]
-        given = [remote(serve, 0, **place).remote(ground, payload, 0.0) for place in places]
-        try:
-            answers: list[Answer] = load_ray().get(given, timeout=_LONGEST_PROOF)
-        except load_ray().exceptions.RayError as error:
-            raise EngineError(f"a machine of the Ray cluster does not answer: {in_words(error)}") from None
+        exceptions = load_ray().exceptions
+        until = time.monotonic() + _LONGEST_PROOF
+        while True:
+            places = [{"num_cpus": 0, "scheduling_strategy": on_machine(machine)} for machine in machines()]
+            given = [remote(serve, 0, **place).remote(ground, payload, 0.0) for place in places]
+            try:
+                answers: list[Answer] = load_ray().get(given, timeout=_LONGEST_PROOF)
+                break
+            except exceptions.RayError as error:
+                # For a moment Ray may list a machine that has just come or gone, and yet know no way to it.
+                if isinstance(error, exceptions.TaskUnschedulableError) and time.monotonic() < until:
+                    time.sleep(_NEWS_OF_MACHINES)
+                    continue
+                raise EngineError(f"a machine of the Ray cluster does not answer: {in_words(error)}") from None
         return [answer.refused for answer in answers if answer.refused is not None]
 
     def _cancel(self) -> None:

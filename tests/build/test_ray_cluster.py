@@ -14,7 +14,8 @@ import pytest
 from corpus_assets.cli.doctor import health
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.orchestration.building.build import build
-from resources.engine import ray_task
+from resources.engine import ray, ray_cluster, ray_task
+from resources.engine.ray_cluster import Machine
 from resources.storage.s3.paths import unversioned
 from tests.build.small import built_here, contents, digests, drive, opened, write_config, write_small
 from tests.faults.command import MAIN
@@ -77,6 +78,16 @@ def test_the_doctor_says_what_the_cluster_has_and_which_machine_is_unfit(
     found = health._engine(opened(folder))
     assert (found.broken, found.found.partition(";")[0]) == (False, "ray, 2 workers")
     assert "2 machines with 2 cores and at least 8.6 GB of memory each, all of which see the store" in found.found
+    asked: list[str] = []
+
+    def not_known_at_first(machine: Machine) -> Any:
+        asked.append(machine.id)
+        return ray_cluster.on_machine(machine._replace(id="a" * len(machine.id)) if len(asked) == 1 else machine)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ray, "on_machine", not_known_at_first)
+        assert health._engine(opened(folder)) == found
+    assert len(asked) == 4, "both machines were asked twice"
     monkeypatch.setattr(ray_task, "code_digest", lambda: "of another version")
     other = health._engine(opened(folder))
     assert other.broken and "has other code than this one" in other.found
