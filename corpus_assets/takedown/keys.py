@@ -19,7 +19,10 @@ KINDS: Final = (ID, PAIR, URL, DIGEST)
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _AFTER_HOST: Final = re.compile(r"(?::(?:80|443)?|[.\s])+$")
 """What changes no host: a port that is usual or missing, a dot at its end."""
-_ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
+_SCHEME: Final = re.compile(r"\A[a-z][a-z0-9+.-]*:(?=//)", re.IGNORECASE | re.ASCII)
+"""At the beginning alone: the path of an archived page has a URL of its own."""
+_ESCAPE: Final = re.compile("(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
+"""Not behind a half one, with which its character would make another."""
 _UNRESERVED: Final = frozenset(string.ascii_letters + string.digits + "-._~")
 """Characters that mean the same whether they are escaped or not (RFC 3986, section 2.3)."""
 _SAFE: Final = string.punctuation
@@ -43,14 +46,15 @@ def plain_url(url: str) -> str:
     Without scheme, user, usual port, fragment, empty query and a slash at its end; the host in small letters and not in
     Punycode, without a dot at its end; a path without dot segments, and only what has to be escaped is.
     """
-    rest = url.strip().partition("#")[0].split("://", 1)[-1].removeprefix("//")
+    rest = _SCHEME.sub("", url.strip().partition("#")[0], count=1).removeprefix("//")
     try:
         host = urlsplit(f"//{rest}").netloc
     except ValueError:  # invalid brackets; the URL is compared unchanged
-        return rest.rstrip("/")
+        return rest.strip().rstrip("/ ")
     path, _, query = rest[len(host) :].partition("?")
     if "/." in path:
         path = _without_dots(path)
+    query = query.rstrip("/")
     return f"{_plain_host(host)}{_escaped(path)}{'?' if query else ''}{_escaped(query)}".rstrip("/")
 
 

@@ -56,6 +56,7 @@ def test_lines(line: str, names: list[tuple[str, str]]) -> None:
         ("https://xn--BCHER-kva.example", "b\xfccher.example"),
         ("https://b\u0075\u0308cher.example", "b\xfccher.example"),
         ("https://xn--\x80.example/\ud800", "xn--\x80.example/%ED%A0%80"),
+        ("https://web.archive.org/web/http://e.org/x/", "web.archive.org/web/http://e.org/x"),
         ("", ""),
     ],
 )
@@ -63,8 +64,16 @@ def test_urls_are_compared_in_one_form(url: str, plain: str) -> None:
     assert plain_url(url) == plain_url(plain) == plain
 
 
-@given(st.text(st.sampled_from("ab/.%?#@:[]-xn4\xe9 "), max_size=16))
-def test_the_form_of_a_url_is_one_of_its_spellings(url: str) -> None:
+@given(
+    st.text(st.sampled_from("ab/.%?#@:[]-xn4\xe9 "), max_size=16), st.sampled_from(["a.b", "a.b:443", "u@xn--4dbrk0ce"])
+)
+def test_the_form_of_a_url_is_one_of_its_spellings(rest: str, host: str) -> None:
+    plain = plain_url(f"https://{host}/{rest}")
+    assert plain_url(plain) == plain
+
+
+@pytest.mark.parametrize("url", ["[ /", "a://[b", "http://[::1/x"])
+def test_what_is_no_url_has_a_form_too(url: str) -> None:
     assert plain_url(plain_url(url)) == plain_url(url)
 
 
