@@ -18,7 +18,7 @@ from corpus_assets.tokenize.modes.chat.input import INPUT_REASONS
 from corpus_assets.tokenize.modes.chat.limited_template import count_fault, open_template, template_blocks
 from corpus_assets.tokenize.modes.chat.markers import turn_markers
 from corpus_assets.tokenize.modes.chat.masking import CONTROL_IN_NAME
-from corpus_assets.tokenize.modes.chat.pieces import PLAIN, encode_plain, ids_of, pieces_of
+from corpus_assets.tokenize.modes.chat.pieces import encode_pieces, pieces_of
 from corpus_assets.tokenize.modes.dpo_pairs import PROBE, Roles, UnusablePairError, as_written, unmarked
 from corpus_assets.tokenize.modes.dpo_texts import (
     DEFAULT_DELIMITERS,
@@ -229,15 +229,9 @@ class _Builder:
     def _encode(self, texts: Sequence[str]) -> Ragged:
         """Returns ids with only the template's control tokens matched; all other text is encoded as one batch."""
         written = list(map(as_written, texts))
-        rows = [list(pieces_of(one, (), self._control)) for one in written]
-        plain = [
-            (one.text[piece.start : piece.stop], piece.start == 0)
-            for one, row in zip(written, rows, strict=True)
-            for piece in row
-            if piece.control == PLAIN
-        ]
-        ids, _ = ids_of([piece for row in rows for piece in row], encode_plain(self._tokenizer, plain))
-        return Ragged(ids.ids, ids.offsets[np.cumsum([0, *map(len, rows)])])
+        rows = [(one.text, list(pieces_of(one, (), self._control))) for one in written]
+        ids, _ = encode_pieces(self._tokenizer, rows)
+        return Ragged(ids.ids, ids.offsets[np.cumsum([0, *(len(pieces) for _, pieces in rows)])])
 
     def _split(self, prompt: Ids, chosen: Ids, rejected: Ids) -> tuple[Side, Side]:
         """Returns both sides; a token across the border belongs to the response, on both sides if on one."""

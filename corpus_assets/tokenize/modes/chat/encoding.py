@@ -17,16 +17,7 @@ from corpus_assets.tokenize.modes.chat.control_tokens import ControlTokens
 from corpus_assets.tokenize.modes.chat.dialogues import Dialogue, TemplateFault
 from corpus_assets.tokenize.modes.chat.limited_template import LimitedTemplate, Parts
 from corpus_assets.tokenize.modes.chat.masking import ASKING_ROLES
-from corpus_assets.tokenize.modes.chat.pieces import (
-    PLAIN,
-    Flags,
-    Piece,
-    Span,
-    encode_plain,
-    ids_of,
-    pieces_of,
-    spans_in,
-)
+from corpus_assets.tokenize.modes.chat.pieces import PLAIN, Flags, Piece, Span, encode_pieces, pieces_of, spans_in
 from corpus_assets.tokenize.modes.chat.template_server import Asked
 from corpus_assets.tokenize.ragged import Ids, Ragged
 from corpus_assets.tokenize.token_starts import Heads, token_starts
@@ -171,13 +162,8 @@ class ChatEncoder:
     def encode_all(self, texts: Sequence[Written]) -> list[ChatSequence | TemplateFault]:
         """Returns the ids of each rendered conversation, or the fault if plain text becomes a control token."""
         pieces = [list(pieces_of(written.aligned, written.spans, self._tokens)) for written in texts]
-        plain = [
-            (written.aligned.text[piece.start : piece.stop], piece.start == 0)
-            for written, parts in zip(texts, pieces, strict=True)
-            for piece in parts
-            if piece.control == PLAIN
-        ]
-        ids, learned = ids_of([piece for parts in pieces for piece in parts], encode_plain(self._tokenizer, plain))
+        aligned = [(one.aligned.text, parts) for one, parts in zip(texts, pieces, strict=True)]
+        ids, learned = encode_pieces(self._tokenizer, aligned)
         found, stop = list[ChatSequence | TemplateFault](), 0
         for written, parts in zip(texts, pieces, strict=True):
             start, stop = stop, stop + len(parts)

@@ -59,7 +59,22 @@ def _written_tokens(aligned: Conversation, tokens: ControlTokens) -> Iterator[tu
         before = stop
 
 
-def encode_plain(tokenizer: Tokenizer, texts: Sequence[tuple[str, bool]]) -> Ragged:
+def encode_pieces(tokenizer: Tokenizer, texts: Sequence[tuple[str, Sequence[Piece]]]) -> tuple[Ragged, Flags]:
+    """Returns the ids of every piece of all texts, and whether each is learned because its whole piece is.
+
+    All plain text is encoded as one batch.
+    """
+    pieces = [piece for _, parts in texts for piece in parts]
+    plain = [
+        (text[piece.start : piece.stop], piece.start == 0)
+        for text, parts in texts
+        for piece in parts
+        if piece.control == PLAIN
+    ]
+    return _ids_of(pieces, _encode_plain(tokenizer, plain))
+
+
+def _encode_plain(tokenizer: Tokenizer, texts: Sequence[tuple[str, bool]]) -> Ragged:
     """Returns the ids of plain texts, each with True if it begins a conversation; others follow a control token."""
     inner = tokenizer.after_control
     if inner is tokenizer:
@@ -75,7 +90,7 @@ def spans_in(piece: Piece, spans: Sequence[Span]) -> Sequence[Span]:
     return spans[first : bisect_left(spans, piece.stop, key=itemgetter(0))]
 
 
-def ids_of(pieces: Sequence[Piece], plain: Ragged) -> tuple[Ragged, Flags]:
+def _ids_of(pieces: Sequence[Piece], plain: Ragged) -> tuple[Ragged, Flags]:
     """Returns the ids of every piece, and whether each is learned because its whole piece is.
 
     plain: the ids of the pieces that are plain text.
