@@ -98,8 +98,8 @@ def test_declared_tokens_are_control_tokens_whatever_else_says(key: str, listed:
     assert size in before.encode_plain(["<end>"]).ids
 
 
-SPELLED = ("<|fim_prefix|>", "<｜fim▁hole｜>", "<|EOT|>")
-TEXT = ("<think>", "<tool_call>", "<| a |>", "<||>")
+SPELLED = ("<|fim_prefix|>", "<｜fim▁hole｜>", "<|EOT|>", "<fim_middle>", "<fim-suffix>")
+TEXT = ("<think>", "<tool_call>", "<| a |>", "<||>", "<fim>")
 
 
 @pytest.mark.parametrize("kind", ["huggingface", "tokenizer_json", "neox"])

@@ -38,7 +38,7 @@ FOLDER_FILES = (
 MAX_FILE_BYTES = 256 << 20
 MAX_TEMPLATE_CHARACTERS = 1 << 20
 MAX_VOCABULARY = 1 << 24
-_CONTROL = re.compile(r"<[|｜][^<>|｜\s]+[|｜]>")
+_CONTROL = re.compile(r"<[|｜][^<>|｜\s]+[|｜]>|<fim[_-]\w+>")
 _LISTS = ("additional_special_tokens", "extra_special_tokens", "model_specific_special_tokens")
 """Further control tokens: a list, or an object that names each."""
 ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
@@ -54,7 +54,7 @@ class AddedToken(NamedTuple):
 
 
 def is_spelled_as_control(token: str) -> bool:
-    """Returns whether a token is spelled as control tokens are, `<|name|>` with the bars of ASCII or wide ones."""
+    """Returns whether a token is spelled as control tokens are: `<|name|>` with ASCII or wide bars, or `<fim_name>`."""
     return _CONTROL.fullmatch(token) is not None
 
 
