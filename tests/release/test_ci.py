@@ -6,6 +6,7 @@ from fnmatch import fnmatch
 import pytest
 
 from tests.house import TOP
+from tests.release.installing import tracked_files
 
 
 def text_of(name: str) -> str:
@@ -29,3 +30,15 @@ def test_no_folder_of_tests_is_left_out(pytestconfig: pytest.Config) -> None:
     patterns = pytestconfig.getini("norecursedirs")
     folders = {part for path in (TOP / "tests").rglob("test_*.py") for part in path.relative_to(TOP).parts[:-1]}
     assert [name for name in folders for pattern in patterns if fnmatch(name, pattern)] == []
+
+
+def test_no_file_lies_at_the_top_by_chance() -> None:
+    """What a command wrote there by mistake would be in every sdist."""
+    if not (TOP / ".git").exists():
+        pytest.skip("only a clone knows which files belong to the project")
+    names = {name for name in tracked_files() if "/" not in name and not name.startswith(".")}
+    assert {name for name in names if not name.endswith((".md", ".yaml", ".yml", ".toml", ".lock"))} == {
+        "LICENSE",
+        "Makefile",
+        "hatch_build.py",
+    }
