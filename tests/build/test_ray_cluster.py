@@ -52,7 +52,8 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, raylets: Any) -> Path:
-    """A small corpus to be built on the cluster."""
+    """A small corpus to be built on the cluster, which has noticed by then that a test killed a raylet."""
+    raylets.wait_for_nodes(timeout=100)
     return write_small(tmp_path / "corpus-folder", MORE | on(raylets))
 
 

@@ -164,10 +164,10 @@ def _on_cluster(corpus: Corpus, said: str) -> Finding:
     from resources.engine.ray_cluster import machines
 
     assert isinstance(corpus.engine, RayEngine)
-    found = machines()
+    unfit = corpus.engine.unfit(corpus.storage)
+    found = machines()  # Ray has learned meanwhile of those that do not answer.
     memory = size(min((one.memory for one in found), default=0))
     said += f"; ray {version('ray')}, {len(found)} machines with {sum(one.cores for one in found)} cores"
-    unfit = corpus.engine.unfit(corpus.storage)
     if unfit:
         return Finding("engine", f"{said}; {unfit[0]}", "until then builds are refused", broken=True)
     return Finding("engine", f"{said} and at least {memory} of memory each, all of which see the store")

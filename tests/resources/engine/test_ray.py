@@ -373,6 +373,7 @@ def test_jobs_of_a_lost_machine_are_done_again_at_most_so_often(
     outcomes = {outcome.partition: outcome.error for outcome in engine.run(given)}
     losing.join()
     engine.close()
+    raylets.wait_for_nodes(timeout=100)
     assert outcomes.keys() == {job.partition for job in given}
     errors = [error for error in outcomes.values() if error]
     assert len(errors) == failed
