@@ -13,7 +13,6 @@ import faulthandler
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import sys
@@ -21,7 +20,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,6 +37,7 @@ from resources.planning.planner import Status
 from resources.stage.declaration import Stage
 from resources.system_errors import error_words
 from tests.faults.calls import Call, Calls, under_library
+from tests.faults.places import Place, code_of, exact_place, one_of_each, place_of
 from tests.golden_content.corpora import NAMES, placed
 
 MODULE = "tests.faults.every_call"
@@ -85,7 +85,7 @@ class Tried:
 class Prober:
     """Tries the calls of the stages of one corpus. folder: of the corpus; its store is kept beside it."""
 
-    def __init__(self, folder: Path, chosen: Callable[[str, int], bool], until: float) -> None:
+    def __init__(self, folder: Path, chosen: Callable[[str, Sequence[Place]], Iterable[int]], until: float) -> None:
         self.folder = folder
         self._store, self._kept = folder / "corpus", folder.parent / f"{folder.name}-kept"
         self._calls = Calls(folder.parent / f"{folder.name}-notes")
@@ -93,15 +93,16 @@ class Prober:
         self._until = until
         self._temporary = folder / "tmp"
 
-    def stages(self) -> list[str]:
-        return forked(list[str], lambda: [stage.name for stage in self._opened().graph])
+    def stages(self) -> dict[str, str]:
+        """What computes each stage, by its name."""
+        return forked(dict[str, str], lambda: {stage.name: code_of(stage) for stage in self._opened().graph})
 
-    def probe(self, name: str) -> Tally:
-        """Tries the calls of a stage, and leaves it built."""
+    def probe(self, name: str, code: str) -> Tally:
+        """Tries the calls of a stage, and leaves it built. code: what computes it."""
         self._keep()
         wanted, traced = forked(tuple[Digests, list[Call]], lambda: self._undisturbed(name))
         tally = self._tally(name, traced)
-        for number in self._numbers(name, len(traced)):
+        for number in self._numbers(name, code, traced):
             self._restore()
             self._note(tally, name, number, forked_or_words(Tried, partial(self._try, name, number, wanted)))
         self._restore()
@@ -112,21 +113,21 @@ class Prober:
         """Tries the calls of a plan over the corpus."""
         wanted, traced = forked(tuple[Planned, list[Call]], self._planned)
         tally = self._tally(_PLAN, traced)
-        for number in self._numbers(_PLAN, len(traced)):
+        for number in self._numbers(_PLAN, "", traced):
             self._note(tally, _PLAN, number, forked_or_words(Tried, partial(self._try_plan, number, wanted)))
         return tally
 
     def _tally(self, name: str, traced: Sequence[Call]) -> Tally:
-        places = {(name, call.kind, self._place(call.path)) for call in traced}
+        places = {(name, call.kind, exact_place(self._below(call))) for call in traced}
         return Tally(Counter(call.kind for call in traced), places)
 
-    def _place(self, path: str) -> str:
-        """A path without what is different in each build."""
-        return re.sub(r"tmp/[^/]+|[0-9a-f]{16,}|\.[0-9]+\.|[0-9]+$", "*", path.removeprefix(f"{self.folder}/"))
+    def _below(self, call: Call) -> str:
+        return call.path.removeprefix(f"{self.folder}/")
 
-    def _numbers(self, name: str, count: int) -> Iterator[int]:
-        for number in range(1, count + 1):
-            if self._chosen(name, number) and time.monotonic() < self._until:
+    def _numbers(self, name: str, code: str, traced: Sequence[Call]) -> Iterator[int]:
+        places = [place_of(code, call.kind, self._below(call)) for call in traced]
+        for number in self._chosen(name, places):
+            if time.monotonic() < self._until:
                 yield number
 
     def _note(self, tally: Tally, name: str, number: int, found: Tried | str) -> None:
@@ -293,14 +294,14 @@ def warmed(folder: Path, name: str) -> None:
         Step(corpus, stage).run()
 
 
-def probed(name: str, top: Path, options: argparse.Namespace, chance: random.Random) -> Tally:
-    """Tries the calls of one of the corpora."""
+def probed(name: str, top: Path, options: argparse.Namespace, chance: random.Random, seen: set[Place]) -> Tally:
+    """Tries the calls of one of the corpora. seen: places that were tried in others."""
     until = time.monotonic() + options.seconds
     placed(name, top / name)
-    prober = Prober(top / name, partial(_is_chosen, options, chance), until)
+    prober = Prober(top / name, partial(_chosen, options, chance, seen), until)
     total = Tally()
-    for stage in prober.stages():
-        began, found = time.monotonic(), prober.probe(stage)
+    for stage, code in prober.stages().items():
+        began, found = time.monotonic(), prober.probe(stage, code)
         total.add(found)
         _tell(f"{name}: {stage}", found, time.monotonic() - began)
     began, found = time.monotonic(), prober.probe_plan()
@@ -309,10 +310,18 @@ def probed(name: str, top: Path, options: argparse.Namespace, chance: random.Ran
     return total
 
 
-def _is_chosen(options: argparse.Namespace, chance: random.Random, stage: str, number: int) -> bool:
+def _chosen(
+    options: argparse.Namespace, chance: random.Random, seen: set[Place], stage: str, places: Sequence[Place]
+) -> list[int]:
+    """Numbers of the calls of a stage, from 1, that the options ask for. places: of all its calls."""
     if options.stage and stage != options.stage:
-        return False
-    return number in options.call if options.call else chance.random() < options.share
+        return []
+    if options.each_place:
+        return one_of_each(places, seen, chance)
+    numbers = range(1, len(places) + 1)
+    return [
+        number for number in numbers if (number in options.call if options.call else chance.random() < options.share)
+    ]
 
 
 def _tell(name: str, found: Tally, seconds: float) -> None:
@@ -327,6 +336,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog=MODULE, description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--corpora", nargs="+", default=NAMES, choices=NAMES, help="which of the golden corpora")
     parser.add_argument("--share", type=float, default=1.0, help="the share of the calls that is tried")
+    parser.add_argument("--each-place", action="store_true", help="one call of each place in the code, by the seed")
     parser.add_argument("--stage", help="only calls of this stage")
     parser.add_argument("--call", type=int, nargs="+", help="only calls with these numbers")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="which calls a share takes")
@@ -336,11 +346,11 @@ def main(arguments: Sequence[str]) -> int:
     options.folder.mkdir(parents=True, exist_ok=True)
     under_library(options.folder, MODULE, arguments)
     print(f"seed {options.seed}", flush=True)
-    chance, total = random.Random(options.seed), Tally()
+    chance, total, seen = random.Random(options.seed), Tally(), set[Place]()
     for name in options.corpora:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             warmed(Path(folder, "warm"), name)
-            total.add(probed(name, Path(folder), options, chance))
+            total.add(probed(name, Path(folder), options, chance, seen))
     kinds = dict(sorted(total.tried.items()))
     print(json.dumps({"calls": total.calls.total(), "sites": len(total.sites), "tried": kinds, "wrong": total.wrong}))
     return 1 if total.wrong else 0
