@@ -55,5 +55,5 @@ def one_of_each(places: Sequence[Place], seen: set[Place], chance: random.Random
     for number, place in enumerate(places, 1):
         calls.setdefault(place, []).append(number)
     found = sorted(chance.choice(numbers) for place, numbers in calls.items() if place not in seen)
-    seen |= calls.keys()
+    seen.update(calls)
     return found
