@@ -29,7 +29,8 @@ def test_what_all_stages_do_alike_is_one_place() -> None:
 
 
 def test_one_call_of_each_place_is_taken_once() -> None:
-    a, b, c = places = [Place(("", "open", name)) for name in "abc"]
+    places: list[Place] = [("", "open", name) for name in "abc"]
+    a, b, c = places
     seen = {c}
     found = one_of_each([a, b, a, c, b, a], seen, random.Random(1))
     assert sorted(([a, b, a, c, b, a])[number - 1] for number in found) == [a, b]
