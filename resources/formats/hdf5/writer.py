@@ -51,7 +51,7 @@ def write_hdf5(
     row_shape = (len(features), sequence_length)
     digest = start_digest(attributes, features)
     joined = JoinedWrites(target)
-    with h5py.File(joined, "w", track_order=False) as file:
+    with joined.first_error(), h5py.File(joined, "w", track_order=False) as file:
         data = file.create_dataset(
             "data",
             shape=(0, *row_shape),

@@ -1,12 +1,16 @@
 """Joined writes leave the same file as plain ones, in fewer writes."""
 
 import io
+from itertools import count
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
 from resources.formats.hdf5.joined import AT_ONCE, JoinedWrites
+from resources.formats.hdf5.writer import write_hdf5
 
 PLACE = st.integers(0, 40)
 STEPS = st.lists(
@@ -54,3 +58,65 @@ def test_neighbours_are_one_write_and_little_is_held() -> None:
     joined.flush()
     assert target.writes == 3
     assert len(target.getvalue()) == 3 * AT_ONCE
+
+
+class Failing(io.BytesIO):
+    """A disk that fails at one of its calls, and goes on. failed: its name."""
+
+    failed = ""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self._left = at
+
+    def _call(self, name: str) -> None:
+        if not self._left:
+            self.failed = name
+        self._left -= 1
+        if self._left == -1:
+            raise OSError(28, f"No space left on device while {name}", "a.h5")
+
+    @override
+    def seek(self, *given: int) -> int:
+        self._call("seek")
+        return super().seek(*given)
+
+    @override
+    def write(self, content: object, /) -> int:
+        self._call("write")
+        return super().write(content)  # type: ignore[arg-type]
+
+    @override
+    def truncate(self, size: int | None = None, /) -> int:
+        self._call("truncate")
+        return super().truncate(size)
+
+    @override
+    def flush(self) -> None:
+        self._call("flush")
+        super().flush()
+
+
+def test_the_first_error_of_the_disk_is_raised_whatever_hdf5_does_after_it() -> None:
+    rows = np.random.default_rng(1).integers(0, 1 << 30, (600, 3, 256)).astype(np.int32)
+    failed = set()
+    for at in count():
+        target = Failing(at)
+        try:
+            write_hdf5(target, [rows], {}, features=["a", "b", "c"], sequence_length=256)
+        except Exception as error:
+            assert repr(error) == repr(OSError(28, f"No space left on device while {target.failed}"))
+            failed.add(target.failed)
+        else:
+            break
+    assert not target.failed
+    assert failed == {"seek", "write", "truncate", "flush"}
+
+
+def test_an_error_of_another_is_not_replaced() -> None:
+    def blocks() -> object:
+        raise ValueError("of the blocks")
+        yield
+
+    with pytest.raises(ValueError, match="of the blocks"):
+        write_hdf5(io.BytesIO(), blocks(), {}, features=["a"], sequence_length=4)  # type: ignore[arg-type]
