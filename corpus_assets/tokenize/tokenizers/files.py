@@ -50,7 +50,8 @@ class AddedToken(NamedTuple):
     """A token that is matched as a whole before the model sees the text; `special` ones are control tokens.
 
     lstrip, rstrip: white space before and after it goes with it. single_word: not within a word. normalized: it is
-    found in the normalized text; None: if it is not special, as the library has it. Only that library heeds the four.
+    found in the normalized text; None: if it is not special, as the tokenizers library has it. No other backend uses
+    these four.
     """
 
     content: str
