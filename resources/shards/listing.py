@@ -134,7 +134,10 @@ def _files(folder: SourceFolder, ignored: list[tuple[str, str]], unread: dict[st
         elif why := _left_out(found, folder):
             ignored.append((f"{folder.name}/{printable(found.path)}", why))
         elif folder.format == "auto" and data_suffix(found.path) is None:
-            unknown.add(found.path)
+            if found.problem is None:
+                unknown.add(found.path)
+            else:  # Also a link of which nobody sees whether it leads to a folder.
+                ignored.append((f"{folder.name}/{printable(found.path)}", f"{found.problem}; of unknown suffix"))
             if is_unread(found) and not is_hidden(found.path):
                 unread[folder.name] = unread.get(folder.name, Unread()).and_one(found)
         else:

@@ -23,7 +23,7 @@ SPACES = " \n\t\r\u00a0\u3000"
 BESIDE = st.text(st.sampled_from(string.punctuation + SPACES + "«»“”‘’–—…、。（）"), max_size=3)
 WORDS = st.sampled_from(["", "Write to", "und", "x", "1", "联系", "Привет"])
 LETTERS = st.sampled_from("abcxyzABC019éß")
-LOCAL = st.from_regex(r"[a-z0-9é]([a-z0-9é._+'-]?[a-z0-9é]){0,12}", fullmatch=True)
+LOCAL = st.from_regex(r"_?[a-z0-9é]([a-z0-9é._+'-]?[a-z0-9é]|%[g-z]){0,12}", fullmatch=True)
 LABEL = st.from_regex(r"[a-z0-9ü]([a-z0-9ü-]{0,8}[a-z0-9ü])?", fullmatch=True)
 TOP = st.sampled_from(["example", "org", "de", "co.uk", "xn--p1ai", "рф"])
 
@@ -47,7 +47,10 @@ def test_an_email_is_found_exactly_wherever_it_stands(
 ) -> None:
     before, behind = beside
     assume(not label.isdecimal())  # `a@1.org`: not `a@1.2.org`, which is a version.
-    assume(not before.endswith(("@", *"._+'-=")) or not before[:1].isalnum())  # `x+jane@...` is another address.
+    assume(not before.endswith(("@", *"._+'-=%")) or not before[:1].isalnum())  # `x+jane@...` is another address.
+    signs = before[len(before.rstrip("._+'-%")) :]
+    assume("_" not in signs and not signs.endswith("%"))  # `_jane@...` is one too, and `%20jane@...` an escaped space.
+    assume(not (local.startswith("_") and behind.startswith("_")))  # Emphasis.
     assume(not behind.startswith((*"._-@", "'")) or not behind[-1:].isalnum())
     address = f"{local}@{label}.{top}"
     for tagger in TAGGERS:
@@ -116,6 +119,12 @@ def test_what_only_looks_alike_is_not_found(text: str) -> None:
         ("root@[192.0.2.17] or o'brien@a.example's", EMAIL, ["root@[192.0.2.17]", "o'brien@a.example"]),
         ("list-return-7-jane=a.example@b.example", EMAIL, ["list-return-7-jane=a.example@b.example"]),
         ("?mail=jane@a.example&x", EMAIL, ["jane@a.example"]),
+        ("user%host@a.example, 100%@b.example", EMAIL, ["user%host@a.example", "100%@b.example"]),
+        ("_jane@a.example or '__x_y@a.example'", EMAIL, ["_jane@a.example", "__x_y@a.example"]),
+        ("_jane@a.example_ **__x_y@a.example__**", EMAIL, ["jane@a.example", "x_y@a.example"]),
+        ("to=x%20jane@a.example&cc=%3Cx%2by@a.example%3E", EMAIL, ["jane@a.example", "x%2by@a.example"]),
+        ("jane%40a.example@b.example _@a.example %@a.example", EMAIL, ["jane%40a.example@b.example"]),
+        ("jane@a.xn--p1ai-", EMAIL, ["jane@a.xn--p1ai"]),
         ("Tel.: 030 5550 1234, phone 5550109999", PHONE, ["030 5550 1234", "5550109999"]),
         ("555-010-9999/555-010-9998 x12\n555 010 9997", PHONE, ["555-010-9999", "555-010-9998 x12", "555 010 9997"]),
         ("I am doing well. # Call\n555-010-9999", PHONE, ["555-010-9999"]),

@@ -48,3 +48,50 @@ def test_slices_and_conditions_of_lists(expression: str, as_dolma: list[int], ou
     for dolma, expected in ((True, as_dolma), (False, ours)):
         select = compiled(expression, "jsonpath", "include", dolma=dolma)
         assert [place for place, value in enumerate(LISTS) if select(Merged({"v": value}))] == expected
+
+
+VALUES = [False, True, 0, 1, 1.0, "1", None, [True], [1], {"n": False}, {"n": 0}]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("@ < 1", [0]),
+        ("@ > -1", [0, 1, 1.0]),
+        ("@ < true", []),
+        ("@ <= 1", [0, 1, 1.0]),
+        ("@ <= true", [True]),
+        ("@ >= false", [False]),
+        ("@ == 1", [1, 1.0]),
+        ("@ != 1", [False, True, 0, "1", None, [True], [1], {"n": False}, {"n": 0}]),
+        ("@ == $.lists[0]", [[True]]),
+        ("@ == $.lists[1]", [[1]]),
+        ("@ >= $.objects[0]", [{"n": False}]),
+        ("@ in $.lists[0]", [True]),
+        ("$.lists[1] contains @", [1, 1.0]),
+    ],
+)
+def test_a_boolean_is_no_number(condition: str, expected: list[object]) -> None:
+    """RFC 9535, 2.3.5.2.2: only numbers and texts have an order, and `<=` holds of what is equal too."""
+    select = compiled(f"$.v[?({condition})]", "jsonpath", "include")
+    found = select(Merged({"v": VALUES, "lists": [[True], [1]], "objects": [{"n": False}]}))
+    assert list(map(repr, found)) == list(map(repr, expected))
+
+
+@pytest.mark.parametrize(
+    ("expression", "otherwise"),
+    [
+        ("$.metadata[?(@.score < 1)]", True),
+        ("$.metadata[?(@.flags == $.metadata.others)]", True),
+        ("$.metadata[?(1 in @.flags)]", True),
+        ("$.metadata[?(@.score == 1)]", False),
+        ("$.attributes.quality__gopher_v2__word_count[?(@[2] < 1)]", False),
+    ],
+)
+def test_documents_are_filtered_anew_where_booleans_may_be_compared(
+    tmp_path: Path, expression: str, otherwise: bool
+) -> None:
+    for compat in ({}, {"compat": "dolma"}):
+        corpus = small(tmp_path, {"include": [expression], **compat})
+        parameters = corpus.planner().parameters(corpus.graph["filtered_documents"], "books--one")
+        assert ("filter.comparisons of booleans" in parameters) == (otherwise and not compat)

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import zlib
 from collections.abc import Callable
 from functools import partial
 
@@ -44,3 +45,17 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     "lz4": lz4_frame,
 }
 """What compresses, by the suffix."""
+
+UNREAD: dict[str, bytes] = {
+    "legacy lz4": b"\x02\x21\x4c\x18\x0e\0\0\0\xd0" + b'{"text":"a"}\n',
+    "lzma (not xz)": lzma.compress(b'{"text":"a"}\n', lzma.FORMAT_ALONE),
+    "compress (.Z)": b"\x1f\x9d\x90\x7b\x44\xe8\xa1\x23",
+    "7z": b"7z\xbc\xaf\x27\x1c\0\4" + bytes(24),
+    "rar": b"Rar!\x1a\x07\x01\0" + bytes(24),
+    "lzip": b"LZIP\x01\x0c" + bytes(24),
+    "lzop": b"\x89LZO\0\r\n\x1a\n" + bytes(24),
+    "snappy": b"\xff\x06\0\0sNaPpY" + bytes(24),
+    "zlib": zlib.compress(b'{"text":"a"}\n'),
+    "zip": b"PK\5\6" + bytes(18),
+}
+"""Beginnings of files in compressions that are not read."""

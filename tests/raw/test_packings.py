@@ -13,7 +13,7 @@ from corpus_assets.raw.readers import RawFile, RowRules, json_lines, listed_memb
 from corpus_assets.raw.rows.rules import FormatOptions
 from resources.errors import BadFileError
 from tests.raw.every_format import every_format
-from tests.raw.packings import PACK
+from tests.raw.packings import PACK, UNREAD
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=30)
 
@@ -99,8 +99,25 @@ def test_a_format_of_rows_names_what_it_cannot_be() -> None:
         read("a", PACK["gz"](every_format()["a.parquet"]), format="parquet")
 
 
+@pytest.mark.parametrize("found", UNREAD)
+def test_a_compression_that_is_not_read_is_named_whatever_the_name_of_the_file(found: str) -> None:
+    ends = ("jsonl", "csv", "tsv", "txt", "warc", "warc.wet")
+    names = [f"a.{end}{packed}" for end in ends for packed in ("", ".gz", ".zst", ".bz2", ".xz", ".lz4")]
+    for name, declared in (*((name, "auto") for name in names), ("a", "jsonl"), ("a", "txt"), ("a", "csv")):
+        with pytest.raises(BadFileError) as refused:
+            read(name, UNREAD[found], format=declared)
+        message = str(refused.value)
+        assert message.startswith(f"{name}: ")
+        assert f"but the content is {found}; " in message
+        assert "unpack the file" in message
+        assert "is read from plain, gzip, zstd, bzip2, xz, lz4 bytes" in message
+    for name in ("a.parquet", "a.arrow", "a.jsonl.zst.tar"):
+        with pytest.raises(BadFileError, match=r"but the content is .* unpack the file"):
+            read(name, UNREAD[found])
+
+
 def test_texts_may_begin_with_letters_of_a_container() -> None:
-    for content in (b"BZh9 is how bzip2 begins", b"FEA1", b"PAR1"):
+    for content in (b"BZh9 is how bzip2 begins", b"FEA1", b"PAR1", b"7zip", b"Rar!", b"LZIP", b"]", b"x"):
         assert [row.text for row in read("a", content, format="txt")] == [content.decode()]
 
 

@@ -269,6 +269,13 @@ def test_metadata_keeps_its_bytes_on_one_line() -> None:
     assert bytes(document(b'{"text":"t","meta":{"a":\r1}}').metadata) == b'{"a": 1}'
 
 
+@pytest.mark.parametrize("shape", [b"{%b}\n", b'{%b,"other":[]}\n', b'{"meta":{},%b}\n'])
+def test_of_a_key_that_a_row_has_twice_the_last_counts(shape: bytes) -> None:
+    """So docs/inputs.md says, of rows that are decoded in one pass and of others."""
+    found = document(shape % b'"text":"a","id":"1","n":1,"id":"2","text":"b","n":2')
+    assert (found.id, found.text, metadata(found)["n"]) == ("2", "b", 2)
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

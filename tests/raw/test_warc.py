@@ -194,9 +194,13 @@ KOI8 = "да".encode("koi8-r")
 @pytest.mark.parametrize(
     ("lines", "body", "text"),
     [
-        ([PLAIN, "Content-Encoding: deflate", "Content-Encoding: gzip"], gzip.compress(zlib.compress(TEXT)), TEXT),
-        ([PLAIN, "Content-Encoding: gzip", "content-encoding: gzip"], gzip.compress(TEXT), TEXT),
-        ([PLAIN, "Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], chunked(gzip.compress(TEXT)), TEXT),
+        (
+            [PLAIN, "Content-Encoding: deflate", "Content-Encoding: gzip"],
+            gzip.compress(zlib.compress(TEXT), mtime=0),
+            TEXT,
+        ),
+        ([PLAIN, "Content-Encoding: gzip", "content-encoding: gzip"], gzip.compress(TEXT, mtime=0), TEXT),
+        ([PLAIN, "Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], chunked(gzip.compress(TEXT, mtime=0)), TEXT),
         ([PLAIN, *["Transfer-Encoding: chunked"] * 2], chunked(b"3\nabc\n0\n"), b"3\nabc\n0\n"),
         (["Content-Type: application/x, text/plain; charset=koi8-r"], KOI8, "да".encode()),
         (["Content-Type: text/plain; charset=koi8-r", PLAIN], KOI8, "да".encode()),

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -126,6 +127,56 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
             shard.open()
     with pytest.raises(ConfigError, match=r"sources\.s\.location"):
         listed(tmp_path / "none")
+
+
+UNSEEN = ("cannot be read: ", "link that may be one to a folder, not followed: ", "is a link that leads outside")
+
+
+@pytest.mark.parametrize("target", ["nowhere", "a.jsonl/below", "link"])
+def test_a_link_of_which_nobody_sees_whether_it_leads_to_a_folder_is_told(tmp_path: Path, target: str) -> None:
+    put(tmp_path, "a.jsonl")
+    (tmp_path / "link").symlink_to(target)
+    for glob in ("**/*", "**/*.jsonl"):
+        listing = listed(tmp_path, (glob,))
+        assert [shard.path for shard in listing.shards] == ["a.jsonl"]
+        ((link, why),) = listing.ignored
+        assert link == "s/link"
+        assert why.startswith(UNSEEN)
+    assert listed(tmp_path, ("*.jsonl",)).ignored == ()  # No file below a folder would be matched.
+    problems = {shard.path: shard.problem for shard in listed(tmp_path, ("**/*",), "jsonl").shards}
+    assert problems["a.jsonl"] is None
+    assert str(problems["link"]).startswith("cannot be read: ")
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Iterator[Path]:
+    """A folder without permission, with a file in a folder."""
+    folder = tmp_path / "closed"
+    put(folder, "below/b.jsonl")
+    folder.chmod(0)
+    if os.access(folder, os.R_OK):
+        folder.chmod(0o700)
+        pytest.skip("this user may look into every folder")
+    yield folder
+    folder.chmod(0o700)
+
+
+@pytest.mark.parametrize("below", ["", "below", "none"])
+def test_a_link_into_a_folder_without_permission_is_told(closed: Path, tmp_path: Path, below: str) -> None:
+    put(tmp_path, "in/a.jsonl")
+    (tmp_path / "in" / "link").symlink_to(closed / below)
+    for glob in ("**/*", "**/*.jsonl"):
+        listing = listed(tmp_path / "in", (glob,))
+        assert [shard.path for shard in listing.shards] == ["a.jsonl"]
+        ((link, why),) = listing.ignored
+        assert link == "s/link"
+        assert why.startswith(UNSEEN if below else "link to a folder, not followed")
+
+
+@pytest.mark.usefixtures("closed")
+def test_a_folder_without_permission_stops_the_listing(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="s/closed: the folder cannot be listed: Permission denied"):
+        listed(tmp_path)
 
 
 def test_the_digest_follows_the_content_and_not_the_time(tmp_path: Path) -> None:

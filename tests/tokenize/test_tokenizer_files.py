@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from tokenizers import AddedToken as LibraryToken
+from tokenizers import Tokenizer as Encoder
 
 from corpus_assets.tokenize.tokenizers.loading import TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
@@ -96,6 +98,36 @@ def test_declared_tokens_are_control_tokens_whatever_else_says(key: str, listed:
     before = loaded(TokenizerSpec.of_stored({"kind": "huggingface"}), None, tokenizer_config=config)
     assert before.digest != tokenizer.digest
     assert size in before.encode_plain(["<end>"]).ids
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("flag", ["lstrip", "rstrip", "single_word", "normalized"])
+def test_flags_of_a_token_that_only_the_settings_add(flag: str, special: bool) -> None:
+    """As transformers adds them: each flag of `added_tokens_decoder` is that of the token; some are of a role."""
+    definition = changed(normalizer={"type": "Lowercase"})
+    text = "one  <Code>  two one<Code>two <code>"
+    size = loaded(TokenizerSpec("neox")).vocab_size
+    for value in (False, True):
+        token: dict[str, Any] = {"content": "<Code>", "special": special, flag: value}
+        expected = Encoder.from_str(definition.decode())
+        expected.add_tokens([LibraryToken(**token)])
+        as_role: dict[str, object] = {"sep_token": token} if special else {}
+        for config in ({"added_tokens_decoder": {str(size): token}}, as_role):
+            tokenizer = loaded(TokenizerSpec("huggingface", eos=0), definition, tokenizer_config=config)
+            if config:
+                assert tokenizer.encode_trusted(text, bos=False).tolist() == expected.encode(text).ids
+                before = loaded(
+                    TokenizerSpec.of_stored({"kind": "huggingface", "eos": 0}), definition, tokenizer_config=config
+                )
+                changes = value is (flag != "normalized" or special)
+                assert (before.digest != tokenizer.digest) == changes
+
+
+def test_flags_of_a_token_that_tokenizer_json_has_leave_the_recipe() -> None:
+    token = {**CONTROL, "rstrip": True}
+    config = {"added_tokens_decoder": {str(CONTROL["id"]): token}}
+    before = loaded(TokenizerSpec.of_stored({"kind": "huggingface", "eos": 0}), None, tokenizer_config=config)
+    assert loaded(TokenizerSpec("huggingface", eos=0), None, tokenizer_config=config).digest == before.digest
 
 
 SPELLED = ("<|fim_prefix|>", "<｜fim▁hole｜>", "<|EOT|>", "<fim_middle>", "<fim-suffix>")

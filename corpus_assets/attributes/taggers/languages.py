@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, cast
 
+from corpus_assets.attributes.taggers.lingua import languages as lingua
 from corpus_assets.attributes.units import paragraphs
 from resources.documents.tagger import Spans, Tagger, Text
 from resources.formats.attributes import Span
@@ -131,19 +132,6 @@ def langdetect(string: str) -> list[Language]:
         return []
 
 
-@cache
-def _lingua() -> Any:
-    from lingua import LanguageDetectorBuilder
-
-    return LanguageDetectorBuilder.from_all_languages().build()
-
-
-def lingua(string: str) -> list[Language]:
-    """Returns every language that the library knows, the most probable first."""
-    found = _lingua().compute_language_confidence_values(string)
-    return [(one.language.iso_code_639_1.name.lower(), float(one.value)) for one in found]
-
-
 def lingua_likely(string: str) -> list[Language]:
     """Returns the languages with a probability over 0.01."""
     return likely(string, lingua)
@@ -158,13 +146,16 @@ SHARES = "; `doc_en`, `doc_not_en`: their means over the text"
 _CLD2 = {"source": "Compact Language Detector 2, as in Dolma", "extra": "cld2", "wheels": ("pycld2", "anyascii")}
 _CLD3 = {"source": "Compact Language Detector 3, as in Dolma", "extra": "cld3", "wheels": ("cld3-py",)}
 _LANGDETECT = {"source": "langdetect, as in Dolma", "extra": "langdetect", "wheels": ("langdetect",)}
-_LINGUA = {"source": "lingua, as in Dolma", "extra": "lingua", "wheels": ("lingua-language-detector",)}
+_LINGUA: dict[str, Any] = {
+    **{"source": "lingua, as in Dolma", "extra": "lingua", "wheels": ("lingua-language-detector",)},
+    "version": "2",
+}
 
 
 def _tagger(name: str, detect: Detect, gives: str, library: dict[str, Any], **options: Any) -> Tagger:
     tag = partial(languages, detect=detect, **options)
     dolma = partial(languages, detect=cld2_of_dolma, **options) if detect is cld2 else None
-    return Tagger(name, tag, version="1", gives=gives, types=types_of(**options), dolma=dolma, **library)
+    return Tagger(name, tag, gives=gives, types=types_of(**options), dolma=dolma, **{"version": "1", **library})
 
 
 _PARTS: dict[str, Any] = {"by_paragraph": True}

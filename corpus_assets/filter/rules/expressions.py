@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from corpus_assets.filter.rules.jsonpath import jsonpath_of, selects_otherwise
+from corpus_assets.filter.rules.jsonpath import jsonpath_of, may_take_booleans, selects_otherwise
 from corpus_assets.filter.rules.section import RuleSection
 from resources.closed_jq import closed_program, reach_outside
 from resources.documents.row_rule import Row
@@ -84,11 +84,13 @@ _COMPARES = re.compile(r"\[\?.*[<>=]")
 def comparisons(section: RuleSection, expressions: Iterable[str]) -> dict[str, bool]:
     """Returns parameters for stages with JSONPath expressions that earlier versions took otherwise.
 
-    They compared by value with `compat: dolma` too, and had their own slices and conditions of lists.
+    They compared by value with `compat: dolma` too, and without it took booleans for numbers. They had their own slices
+    and conditions of lists.
     """
     paths = list(expressions)
     found = {"comparisons of JSON": is_dolma(section) and any(map(_COMPARES.search, paths))}
     found["slices and conditions of lists"] = any(map(selects_otherwise, paths))
+    found["comparisons of booleans"] = not is_dolma(section) and any(map(may_take_booleans, paths))
     return {f"{section.where}.{what}": True for what, is_so in found.items() if is_so}
 
 

@@ -11,6 +11,9 @@ from typing import Any
 _OTHERWISE = re.compile(r"\[[-\d\s]*:|\[\?.*(?:&&|\|\||!(?!=)|@\s*[)\]&|])")
 """Slices, and filters with several conditions, a negation, or `@` alone."""
 
+_MAY_TAKE_BOOLEANS = re.compile(r"\[\?.*(?:[<>]|[=!]=\s*[@$\[{]|\b(?:in|contains)\b)")
+_OF_ATTRIBUTES = re.compile(r"\$@?\.attributes\b[^$]*")
+
 
 def jsonpath_of(expression: str, *, dolma: bool = False) -> Any:
     """Returns a compiled expression; raises whatever its library raises for an invalid one.
@@ -23,6 +26,11 @@ def jsonpath_of(expression: str, *, dolma: bool = False) -> Any:
 def selects_otherwise(expression: str) -> bool:
     """Returns whether an expression may select other things than in version 0.2."""
     return bool(_OTHERWISE.search(expression))
+
+
+def may_take_booleans(expression: str) -> bool:
+    """Returns whether an expression may compare booleans, which were the numbers 0 and 1; no attribute is one."""
+    return bool(_MAY_TAKE_BOOLEANS.search(expression)) and not _OF_ATTRIBUTES.fullmatch(expression)
 
 
 @cache

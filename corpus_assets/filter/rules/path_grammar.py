@@ -120,9 +120,28 @@ class _ReaderOfDolma(_Reader):
 
 
 class Environment(JSONPathEnvironment):
-    """RFC 9535, where a filter on an object or value tests that itself."""
+    """RFC 9535, where a filter on an object or value tests that itself.
+
+    For the library a boolean is a number in an order, and within a list or object.
+    """
 
     parser_class = _Reader
+
+    @override
+    def compare(self, left: object, operator: str, right: object) -> bool:
+        match operator:
+            case "!=":
+                return not self.compare(left, "==", right)
+            case "<=" | ">=":
+                return self.compare(left, operator[0], right) or self.compare(left, "==", right)
+            case "<" | ">" if isinstance(left, bool) or isinstance(right, bool):
+                return False
+            case "==" if type(left) is type(right) and type(left) in (list, dict):
+                return _equal(left, right)
+            case "in" | "contains" if type(within := right if operator == "in" else left) is list:
+                return any(_equal(value, left if operator == "in" else right) for value in within)
+            case _:
+                return super().compare(left, operator, right)
 
 
 class AsDolma(Environment):
@@ -146,6 +165,15 @@ def places_of_dolma(asked: slice, size: int) -> range:
         return range(0)
     start, stop = (border + size if border < 0 else border for border in (start, stop))
     return range(start, stop or size, asked.step or 1)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Returns whether two values are the same by the RFC: 1 is 1.0, and true is not 1, wherever it stands."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_equal(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_equal, left, right))
+    return isinstance(left, bool) is isinstance(right, bool) and bool(left == right)
 
 
 def _alike(left: Any, right: Any) -> bool:

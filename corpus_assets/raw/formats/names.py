@@ -1,5 +1,6 @@
 """Finds what a raw file is from its name and its first bytes: the format of its rows, and its compression."""
 
+import re
 from typing import Final
 
 from resources.errors import BadFileError
@@ -33,10 +34,20 @@ _MAGIC: Final = (
     (b"FEA1", "feather"),
     (b"\xfd7zXZ\x00", "xz"),
     (b"\x04\x22\x4d\x18", "lz4"),
-    (b"PK\x03\x04", "zip"),
+    *((b"PK" + mark, "zip") for mark in (b"\x03\x04", b"\x05\x06", b"\x07\x08")),
+    (b"\x02\x21\x4c\x18", "legacy lz4"),
+    (b"\x1f\x9d", "compress (.Z)"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+    (b"Rar!\x1a\x07", "rar"),
+    (b"LZIP\x01", "lzip"),
+    (b"\x89LZO\0\r\n\x1a\n", "lzop"),
+    (b"\xff\x06\0\0sNaPpY", "snappy"),
+    (b"x\x9c", "zlib"),
     # A stream of bzip2 says how large its blocks are, and then begins a block, or ends.
     *((b"BZh%d%s" % (size, mark), "bzip2") for size in range(1, 10) for mark in (b"1AY&SY", b"\x17rE8P\x90")),
 )
+# Properties, a dictionary of 64 KiB or more, and a size: none, or below 1 TiB. Source: xz, `doc/lzma-file-format.txt`.
+_LZMA_ALONE: Final = re.compile(rb"\x5d\0\0..(?:\xff{8}|.{5}\0{3})", re.DOTALL)
 _PRINTABLE_MAGIC: Final = frozenset({"parquet", "feather", "tar"})
 # Byte order marks, and an opening brace in two or four bytes.
 _WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff", b"{\0", b"\0{", b"\0\0\0{")
@@ -74,6 +85,8 @@ def identify(head: bytes) -> str:
         if not head:
             return _SKIPPABLE
     found = next((container for magic, container in _MAGIC if head.startswith(magic)), None)
+    if found is None and _LZMA_ALONE.match(head):
+        return "lzma (not xz)"
     return found or ("tar" if head[_TAR_MAGIC] == b"ustar" else PLAIN)
 
 
@@ -96,14 +109,15 @@ def container_of(where: str, kind: Kind, head: bytes) -> str:
     if kind.packed is None and found in (PLAIN, *_END_OF):
         return found
     if kind.packed is None:
-        valid = ", ".join((PLAIN, *_END_OF))
-        raise BadFileError(
-            where, f"{kind.rows} is read from {valid} bytes, but the content is {found}; unpack the file"
-        )
+        raise BadFileError(where, f"{_read_from(kind)}, but the content is {found}; unpack the file")
     promised = kind.rows + _END_OF.get(kind.packed, "")
     raise BadFileError(
         where, f"{promised} promises {kind.packed} bytes, but the content is {found}; {_mend(kind, found)}"
     )
+
+
+def _read_from(kind: Kind) -> str:
+    return f"{kind.rows} is read from {', '.join((PLAIN, *_END_OF))} bytes"
 
 
 def _mend(kind: Kind, found: str) -> str:
@@ -113,7 +127,8 @@ def _mend(kind: Kind, found: str) -> str:
         if named is None and found == PLAIN:
             return "the file is damaged, or is of another format"
         if named is None or named == "jsonl.zst.tar":
-            return f"no format of these names is packed as {found}: unpack the file"
+            valid = "" if kind.rows in _WHOLE else f"; {_read_from(kind)}"
+            return f"no format of these names is packed as {found}: unpack the file{valid}"
         return f"if that is what it is, let its name end in .{named}, or give its source `format: {named}`"
     rows = "jsonl" if kind.rows == "json" else kind.rows
     end = _END_OF.get(found, "")

@@ -120,9 +120,9 @@ def _of_settings(config: Json) -> Iterator[Json]:
     roles = [config[role] for role in ROLES if config.get(role)]
     special = {_content(token) for token in (*roles, *others)}
     flags = {_content(entry): entry for entry in (config.get("added_tokens_decoder") or {}).values()}
-    for _, (content, marked) in numbered_tokens(config):
-        yield _token(flags[content], marked or content in special)
-    yield from (_token(token, True) for token in (*roles, *others))
+    for _, token in numbered_tokens(config):
+        yield _token(flags[token.content], token.special or token.content in special)
+    yield from (_token(other, True) for other in (*roles, *others))
     named = sum("<extra_id_" in _content(token) for token in others)
     expected = sentinels(config)
     if not named:

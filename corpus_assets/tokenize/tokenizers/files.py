@@ -47,10 +47,33 @@ Json = dict[str, Any]
 
 
 class AddedToken(NamedTuple):
-    """A token that is matched as a whole before the model sees the text; `special` ones are control tokens."""
+    """A token that is matched as a whole before the model sees the text; `special` ones are control tokens.
+
+    lstrip, rstrip: white space before and after it goes with it. single_word: not within a word. normalized: it is
+    found in the normalized text; None: if it is not special, as the tokenizers library has it. No other backend uses
+    these four.
+    """
 
     content: str
     special: bool = True
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    normalized: bool | None = None
+
+    @property
+    def plain(self) -> "AddedToken":
+        """The token without flags."""
+        return AddedToken(self.content, self.special)
+
+    @classmethod
+    def of(cls, content: str, special: bool, entry: object) -> "AddedToken":
+        """Returns a token with the flags of an object that declares it; what is no object has none."""
+        flags = entry if isinstance(entry, dict) else {}
+        lstrip, rstrip, single_word = (flags.get(flag) is True for flag in ("lstrip", "rstrip", "single_word"))
+        normalized = flags.get("normalized")
+        as_usual = not isinstance(normalized, bool) or normalized is not special
+        return cls(content, special, lstrip, rstrip, single_word, None if as_usual else normalized)
 
 
 def is_spelled_as_control(token: str) -> bool:
@@ -150,28 +173,35 @@ def declared_tokens(config: Json) -> dict[str, str]:
 
 def numbered_tokens(config: Json) -> list[tuple[int, AddedToken]]:
     """Returns the tokens of `added_tokens_decoder`, by id."""
-    listed = config.get("added_tokens_decoder")
-    entries = listed.items() if isinstance(listed, dict) else ()
     tokens = [
         (int(id_), AddedToken(_content(entry), bool(entry.get("special"))))
-        for id_, entry in entries
+        for id_, entry in _decoder(config).items()
         if id_.isdecimal() and len(id_) < 10 and isinstance(entry, dict)
     ]
     return sorted((id_, token) for id_, token in tokens if token.content)
+
+
+def _decoder(config: Json) -> Json:
+    listed = config.get("added_tokens_decoder")
+    return listed if isinstance(listed, dict) else {}
 
 
 def added_tokens(config: Json, *, as_declared: bool = True) -> list[AddedToken]:
     """Returns every token that the configuration wants in the vocabulary, in the order of their new ids.
 
     Those with a role and those of `_LISTS` are control tokens. as_declared: False for tokenizers that were stored
-    before, which have those of the first list alone, and none that `added_tokens_decoder` calls no special one.
+    before, which have those of the first list alone, none that `added_tokens_decoder` calls no special one, and no
+    flags. As in transformers, the flags of `added_tokens_decoder` go before those of a role.
     """
     listed = [config.get(key) for key in (_LISTS if as_declared else _LISTS[:1])]
     others = [token for tokens in listed for token in _each(tokens, objects=as_declared)]
     declared = dict.fromkeys(filter(None, [*declared_tokens(config).values(), *map(_content, others)]), True)
     numbered = _numbered(config)
-    special = numbered | declared if as_declared else numbered | declared | numbered
-    return [AddedToken(content, marked) for content, marked in special.items()]
+    if not as_declared:
+        return [AddedToken(content, marked) for content, marked in (numbered | declared | numbered).items()]
+    entries = [*_decoder(config).values(), *(config.get(role) for role in ROLES), *others]
+    first = {_content(entry): entry for entry in reversed(entries)}
+    return [AddedToken.of(content, marked, first.get(content)) for content, marked in (numbered | declared).items()]
 
 
 def _numbered(config: Json) -> dict[str, bool]:

@@ -135,7 +135,11 @@ def reads_more(files: Mapping[str, bytes], kind: str, config: Json) -> bool:
     tokens += added_tokens(config) if kind == "huggingface" else []
     if any(is_spelled_as_control(token.content) for token in tokens if not token.special):
         return True
-    return kind == "huggingface" and added_tokens(config) != added_tokens(config, as_declared=False)
+    if kind != "huggingface":
+        return False
+    own = {token.content for token in tokens_of_definition(files)}
+    heeded = [token.plain if has_model or token.content in own else token for token in added_tokens(config)]
+    return heeded != added_tokens(config, as_declared=False)
 
 
 def _around(backend: TokenizerBackend, config: Json) -> TokenizerBackend:

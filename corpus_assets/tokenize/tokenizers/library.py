@@ -168,9 +168,9 @@ class LibraryBackend(TokenizerBackend):
         if not new:
             return marked
         encoder = _encoder(marked.matched_definition, self.exact_scores)
-        for content, special in new:
-            add = encoder.add_special_tokens if special else encoder.add_tokens
-            add([LibraryToken(content, normalized=not special, special=special)])
+        for token in new:
+            add = encoder.add_special_tokens if token.special else encoder.add_tokens
+            add([_of_library(token)])
         return LibraryBackend.of(json.loads(encoder.to_str()), exact_scores=self.exact_scores)
 
     def _marked(self, contents: Collection[str]) -> "LibraryBackend":
@@ -226,6 +226,13 @@ class LibraryBackend(TokenizerBackend):
             "special_tokens": {token: {"id": token, "ids": [id_], "tokens": [token]} for token, id_ in ids.items()},
         }
         return LibraryBackend.of(self.original | {"post_processor": template}, exact_scores=self.exact_scores)
+
+
+def _of_library(token: AddedToken) -> LibraryToken:
+    values = token._asdict()
+    if token.normalized is None:
+        values["normalized"] = not token.special
+    return LibraryToken(**values)
 
 
 class _Spaces(msgspec.Struct):

@@ -34,8 +34,8 @@ class TokenizerSpec:
     fast_t5: of `huggingface` without a `tokenizer.json`, T5 gives the ids of transformers' fast class; False: those of
         the SentencePiece library, which tokenizers that were stored before have.
     as_declared: settings say which tokens are control tokens (also in `extra_special_tokens`), and by `legacy: false`
-        that a SentencePiece model puts no space after them, and what is spelled `<|name|>` is one; False: as tokenizers
-        that were stored before.
+        that a SentencePiece model puts no space after them, what is spelled `<|name|>` is one, and tokens that settings
+        add have the flags there; False: as tokenizers that were stored before.
     """
 
     kind: Literal["tokenizer_json", "gpt2", "neox", "huggingface", "sentencepiece", "ids"]

@@ -54,7 +54,7 @@ TAGGERS = [
     Tagger(
         "pii_regex_v1",
         pii_regex,
-        version="2",
+        version="3",
         types=TYPES,
         gives=f"{_GIVES}; `doc`: how many per word, -1 without words",
         source=_SOURCE,
@@ -64,7 +64,7 @@ TAGGERS = [
     Tagger(
         "pii_regex_v2",
         pii_regex,
-        version="2",
+        version="3",
         types=TYPES,
         gives="as `pii_regex_v1`",
         source=_SOURCE,
@@ -74,7 +74,7 @@ TAGGERS = [
     Tagger(
         "pii_regex_with_counts_v2",
         pii_regex_with_counts,
-        version="2",
+        version="3",
         types=(*TYPES, "doc_count"),
         gives="as `pii_regex_v1`, and `doc_count`: how many",
         source=_SOURCE,
@@ -84,7 +84,7 @@ TAGGERS = [
     Tagger(
         "pii_regex_with_counts_fast_v2",
         pii_regex_with_counts_fast,
-        version="2",
+        version="3",
         types=(EMAIL, PHONE, ADDRESS, "doc_count", "doc_frac"),
         gives=f"{_GIVES}; `doc_count`: how many; `doc_frac`: their share of the text",
         source=_SOURCE,
