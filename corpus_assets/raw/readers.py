@@ -189,7 +189,7 @@ def _listed_rows(
             raise BadFileError(line, "a list of text files may name only .txt files, compressed or not")
         if file.member is None:
             raise BadFileError(line, "listed files cannot be opened from here")
-        with _faults(line), file.member(path) as raw:
+        with _faults(f"{line} ({printable(path)})"), file.member(path) as raw:
             parser = new_parser()
             parser.begin_part(part)
             stream = _opened(raw, _packed(raw, line, kind) or PLAIN, limits)

@@ -1,6 +1,8 @@
+import errno
 import gzip
 import io
 import json
+import os
 import re
 import tarfile
 from collections.abc import Callable, Iterable
@@ -426,6 +428,16 @@ def test_listed_text_files() -> None:
         list(read_documents(listing(b"../../etc/passwd.txt"), rules))
     with pytest.raises(BadFileError, match=r"line 1: a list of text files may name only .txt files"):
         list(read_documents(listing(b"passwd"), rules))
+
+
+@pytest.mark.parametrize(("number", "kind"), [(errno.EIO, StorageError), (errno.EACCES, BadFileError)])
+def test_a_listed_file_that_cannot_be_read_is_named_with_its_line(number: int, kind: type[Exception]) -> None:
+    def member(path: str) -> BinaryIO:
+        raise OSError(number, os.strerror(number))
+
+    listing = RawFile("txt/list.txt", lambda: io.BytesIO(b"\nsub/two.txt"), member)
+    with pytest.raises(kind, match=rf"list\.txt line 2 \(sub/two\.txt\): cannot be read.*{os.strerror(number)}"):
+        list(read_documents(listing, RowRules("s", format="txt_list")))
 
 
 def test_format_is_the_longest_suffix_in_any_case() -> None:
