@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from io import BytesIO
 from typing import BinaryIO
 
-from resources.errors import BadFileError, ConfigError, StoreAccessError
+from resources.errors import BadFileError, ConfigError, StoreAccessError, file_fault, is_of_the_file
 from resources.outside.agreed import agreed_content
 from resources.raw_places import SourceFolder, place_of
 from resources.raw_places.data_suffixes import SUFFIXES, data_suffix
@@ -31,7 +31,6 @@ __all__ = [
     "shard_name",
 ]
 
-_UNREADABLE = "lists a file that cannot be read"
 _LIST_BYTES = 256 << 20
 """At most so much of a text list is kept; its reader refuses longer ones."""
 
@@ -211,7 +210,7 @@ def _with_members(shard: Shard, members: Members) -> Shard:
     except StoreAccessError:
         raise
     except OSError as error:
-        return replace(shard, problem=f"{_UNREADABLE}: {error.strerror}")
+        return replace(shard, problem=_unreadable(shard.label, error))
     paths, lines = (path for _, path in found), (line for line, _ in found)
     return _stamped(replace(shard, members=tuple(paths), lines=tuple(lines)))
 
@@ -225,8 +224,15 @@ def _stamped(shard: Shard) -> Shard:
     except StoreAccessError:
         raise
     except OSError as error:
-        return replace(shard, members=(), lines=(), problem=f"{_UNREADABLE}: {error.strerror}")
+        return replace(shard, members=(), lines=(), problem=_unreadable(shard.label, error))
     return replace(shard, bytes=size, modified=modified)
+
+
+def _unreadable(label: str, error: OSError) -> str:
+    """Returns what is wrong with a list; `StorageError` if the machine failed, since a problem is a change."""
+    if not is_of_the_file(error):
+        raise file_fault(label, error) from None
+    return f"lists a file that cannot be read: {error.strerror}"
 
 
 def _list_of(shard: Shard) -> BinaryIO:

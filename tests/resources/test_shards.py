@@ -297,6 +297,23 @@ def test_a_file_that_the_machine_cannot_look_at_has_not_changed(
                 shard.changed()
 
 
+@pytest.mark.parametrize("call", ["stamped", "members"])
+def test_a_list_that_the_machine_cannot_read_has_no_problem_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    put(tmp_path, "list.txt")
+    put(tmp_path, "a.txt")
+    raises = Mock(side_effect=OSError(errno.EIO, os.strerror(errno.EIO), "a"))
+    monkeypatch.setattr(LocalFolder, call, raises)
+    folder = SourceFolder("s", str(tmp_path), ("list.txt",), "txt_list")
+    for read in (raises, lambda *_: [(1, "a.txt")]):
+        with pytest.raises(StorageError, match=r"s/list.txt: cannot be read now: Input/output error"):
+            list_shards([folder], read)
+    raises.side_effect = OSError(errno.EACCES, os.strerror(errno.EACCES), "a")
+    (shard,) = list_shards([folder], lambda *_: [(1, "a.txt")]).shards
+    assert shard.problem == "lists a file that cannot be read: Permission denied"
+
+
 def test_a_file_that_the_machine_cannot_look_at_is_not_one_without_rights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
