@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from corpus_assets.cli.options import ConfigOption, JsonOption
+from corpus_assets.cli.options import ConfigOption, JsonOption, reads_only
 
 audits = typer.Typer(help="Let people judge a sample of what a build did.", no_args_is_help=True)
 
@@ -17,6 +17,7 @@ def _audit() -> None:
 
 @audits.command("dedup")
 def audit_dedup(
+    context: typer.Context,
     config: ConfigOption = None,
     *,
     size: Annotated[
@@ -36,6 +37,7 @@ def audit_dedup(
     from corpus_assets.cli.auditing.command import draw, judged
 
     if read is not None:
+        reads_only(context, "with --read", "--read", "--config", "--json")
         judged(config, read, as_json=as_json)
     else:
         draw(config, size, seed, output, force=force, as_json=as_json)
