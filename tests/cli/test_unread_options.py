@@ -13,7 +13,7 @@ UNREAD = {
     "verify --absent list.txt --budget 1m": "--budget: the command does not read it with --absent",
     "clean --take-over --dry-run": "--dry-run: the command does not read it with --take-over",
     "estimate --add web=raw/web --core-hour 1": "--core-hour: the command does not read it with --add",
-    "audit dedup --read sheet.csv --size 3 -o new": "--size, --output: the command does not read them with --read",
+    "audit dedup --read README.md --size 3 -o new": "--size, --output: the command does not read them with --read",
     "trace train one.h5 0 --rank 1 --text": "--rank, --text: the command does not read them without --step",
     "why some-id --position 4": "--position: the command does not read it without --dataset",
     "why one.h5 3 --dataset train --source books": "--source: the command does not read it with --dataset",

@@ -29,7 +29,8 @@ def audit_dedup(
     ] = Path("audit"),
     force: Annotated[bool, typer.Option("--force", help="Replace a sheet that is there.")] = False,
     read: Annotated[
-        Path | None, typer.Option(help="Read the judgements in this sheet, instead of drawing one.", dir_okay=False)
+        Path | None,
+        typer.Option(help="Read the judgements in this sheet, instead of drawing one.", exists=True, dir_okay=False),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
