@@ -25,6 +25,8 @@ Every command reads the configuration `--config`, else `$CORPUS_CONFIG`, else `c
 | 3 | `corpus plan` with `--json` or `--check`: something is not fresh |
 | 130 | interrupted; complete partitions are kept |
 
+An option that a command would not read beside the others that it is given is refused.
+
 With `--json` a command prints one JSON object on standard output, and nothing else there. The sections of the commands
 describe these objects.
 
@@ -132,7 +134,7 @@ came now ([publishing.md](publishing.md#what-is-pulled)).""",
     "show": """`corpus show ASSET --row 5 --row 100-120` prints these rows of every file of documents, attributes or
 token rows; of arrays if there are no others. Rows count from 0 in each file; they are printed in order, each once. For
 documents, token rows and arrays nothing else is read; other files of lines have no index and are read from the start.
-A row beyond the end of all files is an error (2).""",
+A row beyond the end of all files is an error (2), and so is `--id` or `--where` that chooses no row.""",
 }
 """What the help of a command does not say."""
 

@@ -78,6 +78,10 @@ def warn_of_open_door(host: str, *, runs: bool = True) -> None:
 
 
 def selected(corpus: Corpus, select: Sequence[str] | None) -> list[Stage]:
-    """Returns the stages that `--select` names, by default all; a comma separates names too."""
-    names = [name for entry in select or [] for name in entry.split(",") if name]
-    return corpus.graph.select(names) if names else list(corpus.graph)
+    """Returns the stages that `--select` names, by default all; a comma separates names too.
+
+    `ConfigError` for an empty name: a variable of a script that is not set must not select everything.
+    """
+    if not select:
+        return list(corpus.graph)
+    return corpus.graph.select([name.strip() for entry in select for name in entry.split(",")])

@@ -17,7 +17,7 @@ from corpus_assets.cli.beginning.arguments import init
 from corpus_assets.cli.hub import arguments as hub
 from corpus_assets.cli.importing.arguments import imports
 from corpus_assets.cli.megatron.arguments import megatron_cache
-from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption, SetOption
+from corpus_assets.cli.options import ConfigOption, JsonOption, SelectOption, SetOption, does_not_read, reads_only
 from corpus_assets.cli.questions import arguments as questions
 from resources.errors import ConfigError, CorpusError, EngineError
 from resources.version import VERSION
@@ -86,14 +86,15 @@ def plan(
 
 @app.command()
 def build(
+    context: typer.Context,
     config: ConfigOption = None,
     select: SelectOption = None,
     as_json: JsonOption = False,
+    *,
     checks: Annotated[bool, typer.Option(help="Run the asset checks of rebuilt partitions.")] = True,
     rehash: Annotated[
         bool, typer.Option("--rehash", help="Read all raw files again, whatever their sizes and times.")
     ] = False,
-    *,
     events: Annotated[
         bool,
         typer.Option(
@@ -115,6 +116,8 @@ def build(
     changes: SetOption = None,
 ) -> None:
     """Build everything, or the selected assets, that is not up to date."""
+    if sample is None and limit is None:
+        does_not_read(context, "without --sample or --limit", "--root", "--seed")
     from resources.kernels.compiling import load_early
     from resources.processes.collector import loading
 
@@ -122,7 +125,7 @@ def build(
     with loading():
         from corpus_assets.cli.build.command import Said, run
 
-    if sample is not None or limit is not None or root is not None:
+    if sample is not None or limit is not None:
         from corpus_assets.cli.sampling import sample_config
 
         config = sample_config(config, sample, limit, root, seed, quiet=quiet)
@@ -132,6 +135,7 @@ def build(
 
 @app.command()
 def estimate(
+    context: typer.Context,
     config: ConfigOption = None,
     as_json: JsonOption = False,
     *,
@@ -151,6 +155,7 @@ def estimate(
     Changes nothing.
     """
     if add is not None:
+        does_not_read(context, "with --add", "--core-hour", "--gb-month")
         from corpus_assets.cli.estimating.added import run as run_added
 
         run_added(config, changes or [], add, seconds, as_json=as_json)
@@ -162,6 +167,7 @@ def estimate(
 
 @app.command()
 def verify(
+    context: typer.Context,
     config: ConfigOption = None,
     as_json: JsonOption = False,
     *,
@@ -187,6 +193,7 @@ def verify(
 ) -> None:
     """Compare the ledger with the files: presence and size, with --deep the content too."""
     if absent:
+        reads_only(context, "with --absent", "--absent", "--config", "--json")
         from corpus_assets.cli.absent import run as prove
 
         raise typer.Exit(prove(config, absent, as_json=as_json))
@@ -229,6 +236,7 @@ app.command("megatron-cache")(megatron_cache)
 
 @app.command()
 def clean(
+    context: typer.Context,
     config: ConfigOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
     force: Annotated[
@@ -239,6 +247,8 @@ def clean(
     ] = False,
 ) -> None:
     """Remove orphans (partitions whose raw file, band, chunk or asset is gone) and files that no partition owns."""
+    if take_over:
+        reads_only(context, "with --take-over, which removes nothing", "--take-over", "--config")
     from corpus_assets.cli.clean import run
 
     run(config, dry_run=dry_run, force=force, taking_over=take_over)

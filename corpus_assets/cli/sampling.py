@@ -63,7 +63,7 @@ def sample_config(
     `ConfigError` unless exactly one of the options is given.
     """
     if (sample is None) == (limit is None):
-        raise ConfigError("give either --sample or --limit; --root is the folder of the sample")
+        raise ConfigError("give either --sample or --limit")
     asked = Asked(None if sample is None else share_in(sample), limit, root, seed)
     if limit is not None and not quiet:
         print_line(errors(), "counting rows ...")

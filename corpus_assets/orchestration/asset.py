@@ -119,6 +119,8 @@ def _step(
         context.has_partition_key_range or context.has_partition_key
     )
     keys: list[str | None] = [*sorted(context.partition_keys)] if has_keys else [None]
+    if not keys:
+        raise _empty_range(context)
     yield from _look_outside(corpus, stage, keys, context)
     step = Step(corpus, stage, keys, force=config.force)
     step.run(_Told(corpus, step, context.log))
@@ -184,6 +186,16 @@ def _is_read(context: dg.AssetExecutionContext) -> bool:
     """Returns whether another step of the same run, an asset or a check, reads this one."""
     structure = context.job_def.dependency_structure
     return bool(structure.output_to_downstream_inputs_for_node(context.op_execution_context.op_handle.name))
+
+
+def _empty_range(context: dg.AssetExecutionContext) -> dg.Failure:
+    """Returns the failure of a step that was asked for no partition: Dagster takes a range from back to front so."""
+    first, last = context.partition_key_range
+    return dg.Failure(
+        f"no partition lies between {first} and {last}: received a range whose end comes before its beginning; "
+        "valid: the earlier key first, in the order in which Dagster lists the partitions",
+        allow_retries=False,
+    )
 
 
 def _failure(stage: Stage, step: Step, failures: list[str], asked: int) -> dg.Failure:

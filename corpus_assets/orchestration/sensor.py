@@ -9,6 +9,7 @@ import dagster as dg
 
 from corpus_assets.checking import asset_key
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.current import Current
 from corpus_assets.orchestration.building.runner import MAX_WHY, WHY_TAG
 from corpus_assets.orchestration.freshness.checks import tell
 from corpus_assets.orchestration.freshness.failures import Failure, any_failure, failures
@@ -104,17 +105,19 @@ def _launched(instance: dg.DagsterInstance, key: str) -> dg.DagsterRun | None:
     return next(iter(instance.get_runs(filters, limit=1)), None)
 
 
-def _planner(corpus: Corpus, instance: dg.DagsterInstance) -> Planner:
-    """Returns a planner.
+def _planner(current: Current, instance: dg.DagsterInstance) -> Planner:
+    """Returns a planner for the configuration as it is now: a run that is launched reads it too.
 
     If none can be made, for example because a folder is gone, no asset stays marked as fresh. The same holds for the
     store of another corpus, in which no run could build.
     """
     try:
+        corpus = current.now()
         require_owner(corpus.storage, corpus.claimant)
         return corpus.planner()
     except CorpusError as error:
-        tell(corpus, instance, {stage.name: unknown(str(error)) for stage in corpus.graph})
+        known = current.corpus
+        tell(known, instance, {stage.name: unknown(str(error)) for stage in known.graph})
         raise
 
 
@@ -142,6 +145,7 @@ def corpus_sensor(corpus: Corpus, job: dg.JobDefinition) -> dg.SensorDefinition:
 
     job: builds all that is not fresh.
     """
+    current = Current(corpus)
 
     @dg.sensor(
         name="build_what_is_not_fresh",
@@ -158,9 +162,9 @@ def corpus_sensor(corpus: Corpus, job: dg.JobDefinition) -> dg.SensorDefinition:
         if active:
             names = ", ".join(run.run_id[:8] for run in active[:3])
             return dg.SkipReason(f"runs are active ({names}); the next plan is made when they are done")
-        planner = _planner(corpus, context.instance)
+        planner = _planner(current, context.instance)
         register_shards(planner, context.instance)
-        tell(corpus, context.instance, freshness(planner))
+        tell(current.corpus, context.instance, freshness(planner))
         found = next_request(planner, context.instance, time.time())
         if isinstance(found, dg.RunRequest) and (before := _launched(context.instance, found.run_key or "")):
             ended = f"run {before.run_id[:8]} ended as {before.status.value} and left it as it is"

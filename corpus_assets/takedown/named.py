@@ -58,6 +58,9 @@ def list_notes(
     """
     kinds = listed.record.statistics.get(BY_KIND, {})
     numbers = listed.array(ENTRIES)
+    if not len(numbers):
+        yield "remove.location: the lists name nothing"
+        return
     named, entries = len(np.unique(numbers[_met(found)])), len(np.unique(numbers))
     by = ", ".join(f"{_WORDS[kind]} {count:,}" for kind, count in kinds.items())
     yield f"remove.location: {named:,} of {entries:,} entries of the list name a document (entries: {by})"

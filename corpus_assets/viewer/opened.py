@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
 from corpus_assets.corpus.corpus import Corpus
+from corpus_assets.corpus.current import Version, config_version
 from corpus_assets.corpus.opened import Records
 from corpus_assets.corpus.recorded import recorded_listing
 from corpus_assets.corpus.store_notes import store_notes
@@ -174,14 +175,14 @@ class Opened:
         self._file = file
         self._lock = Lock()
         self._files: tuple[Path, ...] = (file,)
-        self._version: list[tuple[int, int] | None] | None = None
+        self._version: Version | None = None
         self._view: View | None = None
 
     def view(self) -> View:
         """Returns the corpus; `ConfigError` if its file is wrong now."""
         with self._lock:
             known = self._files
-            version = _version(known)
+            version = config_version(known)
             if self._view is None or version != self._version:
                 self._view = View(self._file)
                 self._files = self._view.corpus.files
@@ -202,16 +203,3 @@ class Opened:
         except (CorpusError, OSError):
             return  # A page will report it.
         document_texts(b"")  # Its kernel takes seconds to load, which the first search would wait for.
-
-
-def _version(files: Iterable[Path]) -> list[tuple[int, int] | None]:
-    """Returns the time and size of each file; None for one that is gone."""
-    return [_stamp(file) for file in files]
-
-
-def _stamp(file: Path) -> tuple[int, int] | None:
-    try:
-        stat = file.stat()
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_size

@@ -54,7 +54,7 @@ class Planner:
             ledger.unreadable,
             Absences(graph, self.records),
         )
-        self._gates: dict[str, str] = {}
+        self._gates: dict[str, list[str]] = {}
         self._foreseen: dict[str, Sequence[str]] = {}
         self.name = secrets.token_hex(8)
         self._changes: Counter[str] = Counter()
@@ -245,8 +245,12 @@ class Planner:
 
     def gate(self, stage: Stage) -> str:
         """Returns why downstream stages must not use what a stage built; empty if they may, or if it has no gate."""
+        return _first_and_more(self._faults(stage))
+
+    def _faults(self, stage: Stage) -> list[str]:
+        """Returns all reasons of a closed gate, each once, also if several stages before it are closed by it."""
         if stage.name not in self._gates:
-            self._gates[stage.name] = _first_and_more([*self._gate_faults(stage)])
+            self._gates[stage.name] = list(dict.fromkeys(self._gate_faults(stage)))
         return self._gates[stage.name]
 
     def _gate_faults(self, stage: Stage) -> Iterator[str]:
@@ -262,7 +266,8 @@ class Planner:
         yield from stage.hooks.gate_all(records, self.settings.values, self.listing)
         if not self.partitions(stage):
             # A stage without partitions cannot wait, so gates before it must be asked here.
-            yield from filter(None, (self.gate(self.graph[edge.asset]) for edge in stage.inputs))
+            for edge in stage.inputs:
+                yield from self._faults(self.graph[edge.asset])
 
     def orphans(self) -> list[tuple[str, str | None]]:
         """Returns the partitions that have a record, but whose shard, band, range, chunk or asset is gone."""

@@ -50,6 +50,8 @@ class Graph:
         return [stage for stage in self if stage.name in chosen or (stage.looks_outside and stage.name in read)]
 
     def _named(self, name: str) -> set[str]:
+        if not name:
+            raise ConfigError(f"received an empty name of an asset; assets are: {', '.join(self.stages)}")
         group = name.removeprefix("group:")
         if group == name:
             return {self[name].name}

@@ -263,3 +263,9 @@ def test_near_duplicates_that_are_not_up_to_date_are_said_to_be_so(folder: Path)
 def test_bands_reach_from_the_threshold_to_one() -> None:
     assert Bands(0.8).names == ["under 0.8", "0.8 to 0.85", "0.85 to 0.9", "0.9 to 0.95", "0.95 to 1"]
     assert Bands(1.0).names == ["under 1", "1 to 1"]
+
+
+def test_a_sheet_that_is_not_there_is_a_wrong_command_line() -> None:
+    done = CliRunner().invoke(app, ["audit", "dedup", "--read", "nowhere.csv"])
+    assert done.exit_code == 2
+    assert "'nowhere.csv' does not exist" in done.output

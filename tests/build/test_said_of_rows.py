@@ -54,6 +54,8 @@ def test_a_build_says_how_many_entries_of_the_lists_name_a_document(tmp_path: Pa
     assert [note for note in notes if note.startswith(said)]
     assert not [note for note in notes if "url_keys" in note]
     assert notes == build_notes(opened(folder).planner())
+    (tmp_path / "gone.txt").write_text("# nothing yet\n", encoding="utf-8")
+    assert "remove.location: the lists name nothing" in built(folder, "takedown")
 
 
 @pytest.mark.parametrize(

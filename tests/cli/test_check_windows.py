@@ -29,6 +29,12 @@ def test_good_files_pass(tmp_path: Path) -> None:
     assert said.splitlines() == [f"{file}: {lines} lines, 0 bad" for file, lines in zip(files, (3, 1, 0), strict=True)]
 
 
+def test_a_file_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["check-windows", str(tmp_path / "none.jsonl")])
+    assert done.exit_code == 1
+    assert done.stderr == f"failed {tmp_path}/none.jsonl: No such file or directory\n"
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

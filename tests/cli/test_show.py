@@ -52,6 +52,24 @@ def test_rows_are_chosen_by_id_and_by_value(work: Work) -> None:
         wanted(None, ["source"])
 
 
+def test_rows_that_nothing_chooses_are_said_with_keys_that_no_row_has(work: Work) -> None:
+    corpus = opened(work.folder)
+
+    def fault(asset: str, key: str | None, asked: Asked) -> str:
+        with pytest.raises(ConfigError) as error:
+            list(show_partition(corpus, asset, key, asked))
+        return str(error.value)
+
+    one = ("normalized_documents", "books--one")
+    nobody = fault(*one, Asked(3, wanted("nobody", ["source=books"])))
+    assert nobody == "normalized_documents/books--one: no row is chosen by --id nobody and --where source=books"
+    typo = fault(*one, Asked(3, wanted(None, ["sorce=books"])))
+    assert (
+        typo == "normalized_documents/books--one: no row is chosen by --where sorce=books; no row has the key 'sorce'"
+    )
+    assert fault("components", "chunk-0000", Asked()) == "components has no partitions; leave out 'chunk-0000'"
+
+
 def test_given_rows_are_shown_in_order_and_once(work: Work) -> None:
     corpus = opened(work.folder)
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from corpus_assets.cli.main import app
 from corpus_assets.reading import Phase, PhasedStream, RawRow, TokenStream, WindowDataset, WindowStream
+from resources.errors import ConfigError
 from tests.build.small import drive, opened, prose, raw_rows, write_raw
 from tests.export.exported import exported, tokenizer_of
 from tests.token_files import writing
@@ -131,7 +132,7 @@ def test_the_table_names_document_file_and_row(folder: Path) -> None:
 )
 def test_what_cannot_be_traced(folder: Path, arguments: tuple[object, ...], fault: str) -> None:
     done = asked(folder, *arguments)
-    assert done.exit_code != 0
+    assert isinstance(done.exception, ConfigError)  # The command line is wrong: exit code 2.
     assert fault in str(done.exception) + done.output
 
 

@@ -60,6 +60,23 @@ def test_a_document_is_asked_for_by_id_row_digest_and_token(folder: Path) -> Non
     assert in_rows["status"] == "here"
 
 
+def test_a_token_of_a_document_that_is_used_twice_is_of_one_document(folder: Path) -> None:
+    corpus = opened(folder)
+    for key in corpus.records("decontaminated_train"):
+        made = corpus.partition("decontaminated_train", key)
+        assert made is not None
+        documents = [json.loads(line) for line in made.lines()]
+        ids = [document["id"] for document in documents]
+        number = next((n for n, one in enumerate(ids) if ids.count(one) == 2), None)
+        if number is not None:
+            break
+    assert number is not None
+    (way,) = ways(folder, ids[number])
+    (in_rows,) = [step for step in way["steps"] if step["stage"] == "rows_tokens"][:1]
+    token = (in_rows["file"], in_rows["row"], "--dataset", "rows", "--position", 30)
+    assert ways(folder, *token)[0]["origin"] == way["origin"]
+
+
 def test_the_words_name_every_stage_and_where_it_ended(folder: Path) -> None:
     code, printed = asked(folder, ROWS["web/deep/a.parquet"][3]["id"])
     assert code == 0

@@ -1,6 +1,7 @@
 """Pages escape what they are given, and tables show numbers as a person reads them."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from jinja2 import UndefinedError
 
 from corpus_assets import numbers
 from corpus_assets.html.pages import SCRIPT, STYLE, _environment, inline, static
+from tests.viewer.browser import chromium, find_chromium
 
 HOSTILE = "<script>alert(1)</script>\"'&"
 
@@ -24,6 +26,19 @@ def test_a_table_escapes_every_text() -> None:
     )
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") == 4
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_chromium() is None, reason="no chromium on this machine (Debian package: chromium)")
+def test_a_name_without_a_space_leaves_room_for_what_stands_beside_it(tmp_path: Path) -> None:
+    shown = table([("partition", "text"), ("state", "text")], [["code--" + "very_long_name_" * 12, "fresh"]])
+    page = tmp_path / "page.html"
+    page.write_text(f"<!doctype html><style>{static(STYLE)}</style>{shown}", encoding="utf-8")
+    with chromium(tmp_path / "profile") as browser:
+        for width in (1400, 500):
+            browser.resize(width)
+            browser.open(page.as_uri())
+            assert browser.evaluate("document.querySelector('td').getBoundingClientRect().right") <= width
 
 
 def test_a_table_sorts_by_the_number_not_by_its_words() -> None:

@@ -125,6 +125,30 @@ def test_the_environment_says_how_often_the_sensor_looks(built: Runs, monkeypatc
             seconds()
 
 
+def test_the_sensor_plans_with_the_configuration_as_it_is_now(built: Runs) -> None:
+    sensor = corpus_sensor(built.corpus, build_job(built.corpus))  # Of a code location that nobody reloads.
+
+    def look() -> dg.RunRequest | dg.SkipReason:
+        return cast(dg.RunRequest | dg.SkipReason, sensor(dg.build_sensor_context(instance=built.instance)))
+
+    assert isinstance(look(), dg.SkipReason)
+    file = built.folder / "corpus.yaml"
+    given = file.read_text()
+    file.write_text(given.replace("dedup:\n", "dedup:\n  threshold: 0.7\n"))
+    asked = look()
+    assert isinstance(asked, dg.RunRequest)
+    assert "dedup.threshold" in asked.tags[WHY_TAG]
+    launch(built, asked)  # A run is a process of its own, which reads the file.
+    assert isinstance(look(), dg.SkipReason)
+    assert built.not_fresh() == []
+
+    file.write_text(given.replace("dedup:\n", "dedup:\n  treshold: 0.7\n"))
+    with pytest.raises(ConfigError, match="did you mean 'threshold'"):
+        look()
+    file.write_text(given)
+    assert isinstance(look(), dg.RunRequest)
+
+
 def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
     """Let so many hours pass for the sensor."""
     now = time.time() + 3600 * hours

@@ -83,6 +83,14 @@ def test_a_step_says_what_became_of_the_partitions_that_were_asked_for(built: Ru
     assert "asked for 3: computed 1, fresh 2" in said(built, result)
 
 
+def test_a_range_from_back_to_front_is_refused(built: Runs) -> None:
+    first, *_, last = built.shards()
+    for asset, keys in (("normalized_documents", (last, first)), ("train", ("chunk-0002", "chunk-0000"))):
+        result = built.materialize(asset, between=keys)
+        assert not result.success
+        assert f"no partition lies between {keys[0]} and {keys[1]}" in failure_message(result)
+
+
 def said(runs: Runs, result: dg.ExecuteInProcessResult) -> list[str]:
     return [entry.user_message for entry in runs.instance.all_logs(result.run_id)]
 

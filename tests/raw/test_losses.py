@@ -60,6 +60,17 @@ def kept_whole(corpus: Corpus, before: dict[Any, str], built: Built) -> None:
     }
 
 
+def test_what_holds_back_is_counted_once_however_many_stages_pass_it_on(tmp_path: Path) -> None:
+    for source in ("books", "web"):
+        (tmp_path / f"raw/{source}").mkdir(parents=True)
+    corpus = opened(tmp_path)
+    drive(corpus)
+    held = {one.held_back for one in corpus.planner().plan().decisions if one.held_back}
+    assert len(held) > 2
+    assert {one.count(" more)") for one in held} == {1}
+    assert all(one.endswith("(and 1 more)") for one in held)
+
+
 def test_a_wrong_text_key_replaces_nothing_downstream(folder: Path) -> None:
     before = digests(opened(folder))
     corpus = opened(folder, text_key="body")

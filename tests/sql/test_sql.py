@@ -112,6 +112,7 @@ def test_the_command_prints_rows_and_says_if_there_are_more(built_once: Path, mo
     assert len(held["rows"]) == 2 and held["rows"][0]["id"] == "books-/three-0"
     assert "the first 2 rows" in CliRunner().invoke(app, ["sql", query, "--limit", "2"]).output
     assert "documents: source string" in CliRunner().invoke(app, ["sql"]).output
+    assert json.loads(CliRunner().invoke(app, ["sql", "--json"]).output)["tables"]["documents"]["row"] == "int64"
 
 
 def test_without_duckdb_the_extra_is_named(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:

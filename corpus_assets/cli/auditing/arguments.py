@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from corpus_assets.cli.options import ConfigOption, JsonOption
+from corpus_assets.cli.options import ConfigOption, JsonOption, reads_only
 
 audits = typer.Typer(help="Let people judge a sample of what a build did.", no_args_is_help=True)
 
@@ -17,6 +17,7 @@ def _audit() -> None:
 
 @audits.command("dedup")
 def audit_dedup(
+    context: typer.Context,
     config: ConfigOption = None,
     *,
     size: Annotated[
@@ -28,7 +29,8 @@ def audit_dedup(
     ] = Path("audit"),
     force: Annotated[bool, typer.Option("--force", help="Replace a sheet that is there.")] = False,
     read: Annotated[
-        Path | None, typer.Option(help="Read the judgements in this sheet, instead of drawing one.", dir_okay=False)
+        Path | None,
+        typer.Option(help="Read the judgements in this sheet, instead of drawing one.", exists=True, dir_okay=False),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -36,6 +38,7 @@ def audit_dedup(
     from corpus_assets.cli.auditing.command import draw, judged
 
     if read is not None:
+        reads_only(context, "with --read", "--read", "--config", "--json")
         judged(config, read, as_json=as_json)
     else:
         draw(config, size, seed, output, force=force, as_json=as_json)

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from corpus_assets.cli.options import ConfigOption, JsonOption
+from corpus_assets.cli.options import ConfigOption, JsonOption, does_not_read
 from resources.errors import ConfigError
 
 
 def show(
+    context: typer.Context,
     asset: str,
     partition: Annotated[str | None, typer.Argument()] = None,
     config: ConfigOption = None,
@@ -35,6 +36,8 @@ def show(
     ] = None,
 ) -> None:
     """Show a partition: chosen rows, or its commit record and first rows."""
+    if row:
+        does_not_read(context, "with --row", "--rows")
     from corpus_assets.cli.questions.given_rows import given
     from corpus_assets.cli.questions.show import Asked, run
     from corpus_assets.cli.questions.wanted import wanted
@@ -87,13 +90,28 @@ def packing(
     run(config, Asked(dataset, length, depth, long_documents, names), as_json=as_json, plot=plot)
 
 
+_OF_A_STEP = [
+    "--length",
+    "--batch-size",
+    "--seed",
+    "--not-shared",
+    "--ranks",
+    "--rank",
+    "--window",
+    "--state",
+    "--text",
+]
+"""Options of `corpus trace` about a step of a training run."""
+
+
 def trace(
+    context: typer.Context,
     dataset: Annotated[str, typer.Argument(help="A dataset; with --step, a token stream.")],
     file: Annotated[str | None, typer.Argument(help="A file of the dataset, by its name or path.")] = None,
     row: Annotated[int | None, typer.Argument(help="Row, window or document of the file, from 0.", min=0)] = None,
     position: Annotated[int, typer.Argument(help="Id in it, from 0.", min=0)] = 0,
-    config: ConfigOption = None,
     *,
+    config: ConfigOption = None,
     step: Annotated[
         int | None,
         typer.Option(help="Instead, the documents of this step of a WindowStream, from 0; with --state, after it."),
@@ -127,12 +145,14 @@ def trace(
         return
     if file is None or row is None:
         raise ConfigError("received neither a file and a row, nor --step; valid: DATASET FILE ROW, or STREAM --step N")
+    does_not_read(context, "without --step", *_OF_A_STEP)
     from corpus_assets.cli.questions.trace import run
 
     run(config, dataset, file, (row, position), as_json=as_json)
 
 
 def why(
+    context: typer.Context,
     what: Annotated[
         str,
         typer.Argument(
@@ -157,6 +177,10 @@ def why(
     as_json: JsonOption = False,
 ) -> None:
     """Follow a document stage by stage: what dropped it, or which token files hold it."""
+    if dataset is None:
+        does_not_read(context, "without --dataset", "--position")
+    else:
+        does_not_read(context, "with --dataset", "--source")
     from corpus_assets.cli.questions.why import Asked, run
 
     run(config, Asked(what, row, source, dataset, position, seconds), as_json=as_json)

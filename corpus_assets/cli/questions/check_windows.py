@@ -24,7 +24,8 @@ def _check(path: Path, rule: Rule) -> int:
                     print_line(out, line.fault)
                     failed.append(lines)
     except (OSError, CorpusError) as error:
-        print_line(errors(), f"{path}: {error}", "failed")
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        print_line(errors(), f"{path}: {why}", "failed")
         return FAILED
     print_line(out, f"{path}: {lines} lines, {len(failed)} bad{f': {failed}' if failed else ''}")
     return FAILED if failed else 0

@@ -21,7 +21,7 @@ from resources.errors import ConfigError, CorpusError
 from resources.formats.hdf5.reader import HDF5, HDF5Rows, read_hdf5
 from resources.formats.jsonl.compressions import ENDINGS
 from resources.formats.known import format_of
-from resources.ledger.ledger import FileRecord, Record
+from resources.ledger.ledger import FileRecord, Record, partition_name
 from resources.stage.declaration import Partitioning
 from resources.stage.graph import did_you_mean
 from resources.stage.partition import Partition
@@ -62,12 +62,14 @@ def run(config: Path | None, asset: str, partition: str | None, asked: Asked) ->
 def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Asked) -> Iterator[str]:
     """Yields lines of text; `ConfigError` for a partition that does not exist names some that do.
 
-    `ConfigError` too for a given row that no file of the partition has.
+    `ConfigError` too for a given row that no file of the partition has, and if no row is wanted.
 
     Rows of tokens are decoded by the tokenizer they were made with; if the store does not have it, their ids are shown.
     """
     name = corpus.graph[asset].name
     record = corpus.ledger.read(name, partition)
+    if record is None and partition is not None and corpus.graph[name].partitioning is Partitioning.NONE:
+        raise ConfigError(f"{name} has no partitions; leave out {partition!r}")
     if record is None:
         known = sorted(key for key in corpus.ledger.records(name) if key is not None)
         raise ConfigError(_not_there(name, partition, known))
@@ -75,14 +77,18 @@ def show_partition(corpus: Corpus, asset: str, partition: str | None, asked: Ask
     chosen = asked.given is not None or asked.wanted is not None
     if not chosen and asked.record is None:
         yield from _record(record)
-    apart = "" if chosen else "\n"
+    apart, none = "" if chosen else "\n", asked.wanted is not None and asked.rows > 0
     for file in files:
         if asked.wanted is not None and not file.path.endswith(ENDINGS):
             continue
         rows = f", {file.rows} rows" if file.rows else ""  # Files of trainers count theirs in `places`.
         yield f"{apart}{file.path} ({file.bytes:,} bytes{rows})"
-        yield from _rows(corpus, record, file, asked)
+        for line in _rows(corpus, record, file, asked):
+            yield line
+            none = False
         apart = "\n"
+    if none and asked.wanted is not None:
+        raise ConfigError(f"{partition_name(name, partition)}: no row is chosen by {asked.wanted.words()}")
     if asked.record:
         yield ""
         yield from _record(record)

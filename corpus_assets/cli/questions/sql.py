@@ -20,6 +20,16 @@ def run(config: Path | None, query: str | None, *, limit: int, as_json: bool) ->
     """Prints the rows of a query, or without one the tables with their columns. limit: most rows."""
     tables = tables_of(Look(Corpus.open(config, read_only=True)))
     if query is None:
+        if as_json:
+            print_json(
+                {
+                    "tables": {
+                        name: {column: str(kind) for column, kind in table.columns.items()}
+                        for name, table in tables.items()
+                    }
+                }
+            )
+            return
         for name, table in tables.items():
             print_line(output(), f"{name}: {', '.join(f'{column} {kind}' for column, kind in table.columns.items())}")
         return

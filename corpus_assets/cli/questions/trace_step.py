@@ -19,6 +19,7 @@ from corpus_assets.reading import (
     WindowStream,
 )
 from corpus_assets.reading.batches import Batches, Drawn
+from corpus_assets.reading.errors import ReadingError
 from corpus_assets.reading.of_corpus import tokenizer_of
 from corpus_assets.reading.of_state import batches_of_state
 from resources.documents.names import document_name
@@ -56,11 +57,14 @@ class _Window(NamedTuple):
 
 
 def run(config: Path | None, asked: Asked, *, as_json: bool) -> None:
-    """Prints the documents of a step."""
+    """Prints the documents of a step; `ConfigError` for a stream, a step or options that there are not."""
     corpus = Corpus.open(config, read_only=True)
-    tokens = TokenStream.of_corpus(corpus.file, asked.stream)
-    batches = _batches(tokens, asked)
-    windows = list(_windows(batches, asked))
+    try:
+        tokens = TokenStream.of_corpus(corpus.file, asked.stream)
+        batches = _batches(tokens, asked)
+        windows = list(_windows(batches, asked))
+    except ReadingError as error:
+        raise ConfigError(str(error)) from None
     documents = list(dict.fromkeys(piece.document for window in windows for piece in window.pieces))
     rows = dict(zip(documents, tokens.raw_rows(documents), strict=True))
     decode = tokenizer_of(corpus, asked.stream).decode if asked.text else None

@@ -1,6 +1,6 @@
 """The rows that `corpus show` chooses by `--id` and `--where`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -8,12 +8,41 @@ import msgspec
 from resources.documents.names import is_named
 from resources.errors import ConfigError
 
-Wanted = Callable[[str], bool]
-"""Returns whether a row, as JSON, is wanted."""
+
+class Wanted:
+    """Says whether a row, as JSON, is wanted.
+
+    document: an id, or the printed name of a document; None for all. conditions: keys and their values as text.
+    """
+
+    def __init__(self, document: str | None, conditions: Sequence[tuple[str, str]]) -> None:
+        self._document = document
+        self._conditions = conditions
+        self._met: set[str] = set()
+
+    def __call__(self, line: str) -> bool:
+        """Returns whether a row is wanted."""
+        try:
+            row = msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return False
+        found = {key: _text(_inside(row, key)) for key, _ in self._conditions}
+        self._met.update(key for key, value in found.items() if value is not None)
+        if self._document is not None and not (isinstance(row, dict) and _is_named(row, self._document)):
+            return False
+        return all(found[key] == value for key, value in self._conditions)
+
+    def words(self) -> str:
+        """Returns in words what rows are wanted, and which keys none of those looked at has."""
+        asked = [] if self._document is None else [f"--id {self._document}"]
+        asked += [f"--where {key}={value}" for key, value in self._conditions]
+        unknown = [repr(key) for key, _ in self._conditions if key not in self._met]
+        keys = f"; no row has the key {' or '.join(unknown)}" if unknown else ""
+        return " and ".join(asked) + keys
 
 
 def wanted(document_id: str | None, where: Sequence[str]) -> Wanted | None:
-    """Returns the function that chooses rows; None if all are wanted.
+    """Returns what chooses rows; None if all are wanted.
 
     ConfigError for a condition without `=`. document_id: an id, or the printed name of a document.
     """
@@ -23,19 +52,7 @@ def wanted(document_id: str | None, where: Sequence[str]) -> Wanted | None:
         if not (key and equals):
             raise ConfigError(f"--where {condition!r}: valid is KEY=VALUE, for example metadata.language=en")
         conditions.append((key, value))
-    if document_id is None and not conditions:
-        return None
-    return lambda line: _holds(line, document_id, conditions)
-
-
-def _holds(line: str, document: str | None, conditions: Sequence[tuple[str, str]]) -> bool:
-    try:
-        row = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    if document is not None and not (isinstance(row, dict) and _is_named(row, document)):
-        return False
-    return all(_text(_inside(row, key)) == value for key, value in conditions)
+    return None if document_id is None and not conditions else Wanted(document_id, conditions)
 
 
 def _is_named(row: dict[str, Any], name: str) -> bool:

@@ -6,7 +6,7 @@ around the token, within its sequence, is searched in the input of the file.
 
 import math
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -94,17 +94,26 @@ def trace_row(corpus: Corpus, name: str, file: str, row: int, position: int, *, 
     around = ids[max(0, place - AROUND) : place + AROUND]
     if reads_tokens(entry):
         holding = _given(corpus, dataset, around[~np.isin(around, list(control))].astype(np.int32))
-        return Sought(before, token, after, list(islice(holding, MOST_FOUND)))
+        return Sought(before, token, after, list(islice(_once(holding), MOST_FOUND)))
     text = _certain(tokenizer.decode(around[~np.isin(around, list(control))]))
     key = None if dataset.shuffled or dataset.carries_over else made.key
     holding = _holding(corpus, dataset, key, (text, until)) if text else iter(())
     found: list[Origin] = []
     try:
-        found.extend(islice(holding, MOST_FOUND))
+        found.extend(islice(_once(holding), MOST_FOUND))
     except TooLongError:
         if not found:
             raise
     return Sought(before, token, after, found)
+
+
+def _once(found: Iterable[Origin]) -> Iterator[Origin]:
+    """Yields each document once: a split has it as often as the corpus uses it (`epochs`)."""
+    seen: set[Origin] = set()
+    for one in found:
+        if one not in seen:
+            seen.add(one)
+            yield one
 
 
 def _until(until: float, lines: Iterator[bytes]) -> Iterator[bytes]:

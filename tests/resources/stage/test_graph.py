@@ -63,6 +63,9 @@ def test_what_does_not_exist_is_named_with_what_does() -> None:
         DIAMOND.select(["x+"])
     with pytest.raises(ConfigError, match="no assets in group 'x'; groups are: g, late"):
         DIAMOND.select(["group:x"])
+    for empty in ("", "+"):
+        with pytest.raises(ConfigError, match="an empty name of an asset; assets are: a, b"):
+            DIAMOND.select([empty])
 
 
 @pytest.mark.parametrize(
