@@ -162,7 +162,7 @@ memory: $(READY)  ## build corpora of odd shapes, and look at the memory of all 
 	$(BIN)/python -m pytest -s --minutes --all-cases tests/faults/test_engine_memory.py
 	$(BIN)/python -m pytest --minutes --all-cases -m minutes tests/dedup/test_adversarial.py tests/tokenize/test_encoding.py
 
-# All of it takes a night; `make faults CALLS="--share 0.1" REQUESTS="--share 0.1"` tries a tenth.
+# All of it takes nights; `make faults CALLS=--each-place REQUESTS="--share 0.1"` takes an hour or two.
 faults: $(READY) $(EXTRAS)/.ready  ## let each call of the system and each request to a store fail once in a small build
 	$(BIN)/python -m tests.faults.every_call $(CALLS)
 	$(EXTRAS)/bin/python -m tests.faults.every_request $(REQUESTS)
