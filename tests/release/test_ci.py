@@ -1,12 +1,7 @@
 """The package is built and tried for every change and before every release."""
 
-import os
 import re
-import select
-import shutil
-import subprocess
 from fnmatch import fnmatch
-from pathlib import Path
 
 import pytest
 
@@ -22,54 +17,6 @@ def test_a_release_and_every_change_build_the_package_and_run_its_tests() -> Non
     assert {"make dist", "make test"} <= {*text_of(".ci/run").splitlines()}
     steps = re.findall(r"^ +- run: (.+)$", text_of(".github/workflows/test.yml"), re.MULTILINE)
     assert {"make dist", ".venv/bin/python -m pytest tests/release"} <= {*steps}
-
-
-STAND_IN = """#!/bin/bash
-case "$*" in
-    "$BESIDE") echo >"$BEGUN"; sleep 600; exit;;
-    "$FAILING") read -r <"$BEGUN"; exit 7;;
-    -c*) [ -t 0 ] || cat >/dev/null; echo digest;;
-esac
-"""
-"""A program of which one call goes on for long, and another fails when that has begun."""
-
-
-@pytest.mark.parametrize(
-    ("beside", "failing"),
-    [
-        ("lint", "plan --check"),
-        (".venv-extras/.ready", "test"),
-        ("-m benchmarks.stores --quick --json", "test-extras"),
-    ],
-)
-def test_what_goes_on_beside_a_step_ends_with_a_release_that_fails(beside: str, failing: str, tmp_path: Path) -> None:
-    scripts = [".venv/bin/python", ".venv/bin/corpus", ".venv/bin/dagster", ".venv-extras/bin/python", "path/make"]
-    for name in scripts:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(STAND_IN)
-        (tmp_path / name).chmod(0o755)
-    (tmp_path / ".ci").mkdir()
-    shutil.copy(TOP / ".ci" / "run", tmp_path / ".ci" / "run")
-    for name in ("data/raw/a", "data/corpus/ledger/minhashes/a.json", "corpus.yaml"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("{}")
-    (tmp_path / "temporary").mkdir()
-    begun = tmp_path / "begun"
-    os.mkfifo(begun)
-    known = {"BEGUN": str(begun), "BESIDE": beside, "FAILING": failing, "TMPDIR": str(tmp_path / "temporary")}
-    path = f"{tmp_path / 'path'}:{os.environ['PATH']}"
-    open_while_any_runs, held = os.pipe()
-    run = subprocess.run(
-        [tmp_path / ".ci" / "run"],
-        check=False,
-        env=os.environ | known | {"PATH": path},
-        pass_fds=[held],
-        capture_output=True,
-    )
-    os.close(held)
-    assert run.returncode == 7, run.stderr.decode()
-    assert select.select([open_while_any_runs], [], [], 60)[0], "something still runs"
-    os.close(open_while_any_runs)
 
 
 def test_the_environment_of_the_tests_can_build_it() -> None:
