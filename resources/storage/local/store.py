@@ -196,7 +196,7 @@ class LocalStorage(Storage):
     def abandoned(self) -> list[str]:
         folder = self.root / TEMPORARY
         alone = locks.is_alone(self.root)
-        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not alive(item, alone=alone))
+        return [f"{TEMPORARY}/{item.name}" for item in files.paths_in(folder) if not alive(item, alone=alone)]
 
     @override
     def remove_abandoned(self) -> int:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from resources.errors import StorageError
 from resources.processes.alive import birth
 from resources.storage.holders import this_process
-from resources.storage.local import files
+from resources.storage.local import files, locks
 from resources.storage.local.locks import LOCK
 from resources.storage.local.store import LocalStorage
 from resources.storage.local.unpublished import TEMPORARY
@@ -188,6 +188,26 @@ def test_a_lock_on_a_file_that_is_gone_is_taken_again(storage: LocalStorage, mon
     with storage.exclusive():
         assert len(taken) == 2
         assert (storage.root / LOCK).read_text().startswith(f"process {os.getpid()} on ")
+
+
+@pytest.mark.parametrize("kind", [PermissionError, OSError])
+def test_builders_and_writers_that_cannot_be_listed_are_not_none(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch, kind: type[OSError]
+) -> None:
+    builder = this_process("settings")
+    with storage.shared(builder):
+        storage.begin().create("a")
+
+        def fails(*_: object) -> Any:
+            raise kind(errno.EIO, os.strerror(errno.EIO), "in a folder")
+
+        for name in ("listdir", "scandir"):
+            monkeypatch.setattr(os, name, fails)
+        looks = (storage.at_work, storage.abandoned, lambda: list(locks.others(storage.root, "another")))
+        for look in looks:
+            with pytest.raises(OSError, match="Input/output error while listing"):
+                look()
+        monkeypatch.undo()
 
 
 def test_a_full_disk_leaves_the_old_file_and_nothing_temporary(
