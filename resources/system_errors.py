@@ -87,8 +87,8 @@ def open_placed(path: str | Path, shown: str | Path | None = None) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(PlacedFile(path, "r", shown)))
 
 
-def new_placed(path: str | Path, shown: str | Path | None = None) -> BinaryIO:
-    """Makes an empty file for writing and reading, with a buffer; its errors name it. shown: see `PlacedFile`."""
+def new_placed(path: str | Path | int, shown: str | Path | None = None) -> BinaryIO:
+    """Makes an empty file for writing and reading, with a buffer; its errors name it. path, shown: see `PlacedFile`."""
     return cast(BinaryIO, io.BufferedRandom(PlacedFile(path, "w+", shown)))
 
 
