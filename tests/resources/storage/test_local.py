@@ -311,6 +311,22 @@ def test_new_folders_are_synced_in_their_parents(tmp_path: Path, monkeypatch: py
     assert synced == [tmp_path, store, store / "a", store / "a/b"]
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_files_are_synced_also_if_their_writer_closed_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: bool
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    storage = LocalStorage(tmp_path / "store")
+    pending = storage.begin()
+    file = pending.create("a")
+    file.write(b"content")
+    if closed:
+        file.close()
+    pending.publish()
+    assert (tmp_path / "store/a").stat().st_ino in synced
+
+
 def test_a_list_of_a_folder_is_what_lies_below_it(storage: LocalStorage) -> None:
     for name in ("a/x", "a/deep/y", "ab/z"):
         storage.write(name, b"1")
