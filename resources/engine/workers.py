@@ -30,7 +30,8 @@ OUT_OF_MEMORY = (
     "If it was the system, for want of memory, its log says so (`dmesg`), and fewer `engine.workers` or a smaller "
     "`engine.memory` help"
 )
-_WHY: dict[int, str] = {signal.SIGKILL: f". {OUT_OF_MEMORY}"}
+_UNREAD = "A file that is mapped into memory could not be read: its disk failed, or the file was cut meanwhile"
+_WHY: dict[int, str] = {signal.SIGKILL: f". {OUT_OF_MEMORY}", signal.SIGBUS: f". {_UNREAD}"}
 _STARTS, _PAUSE = 5, 0.2
 _OF_THE_SERVER = (EOFError, ConnectionError, FileNotFoundError)
 """What tells that the fork server has died; any other error is of this process or the machine."""

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import time
 from collections.abc import Iterator
 from multiprocessing import Pipe
@@ -88,6 +89,11 @@ def test_a_worker_that_cannot_load_its_work_says_why(
     with pytest.raises(SystemExit, match="1"):
         workers._receive(theirs, SimpleQueue())
     assert capsys.readouterr().err == ""
+
+
+def test_the_signal_of_a_mapped_file_that_cannot_be_read_is_explained() -> None:
+    words = workers.end_words(-signal.SIGBUS)
+    assert "(SIGBUS). A file that is mapped into memory could not be read: its disk failed" in words
 
 
 def test_a_machine_that_starts_no_worker_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
