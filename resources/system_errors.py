@@ -47,38 +47,38 @@ class PlacedFile(io.FileIO):
     """
 
     def __init__(self, path: str | Path | int, mode: str, shown: str | Path | None = None) -> None:
-        self._shown = shown or str(path)
-        with at("opening", self._shown):
+        self.shown = shown or str(path)
+        with at("opening", self.shown):
             super().__init__(path, mode)
 
     @override
     def read(self, size: int | None = -1, /) -> Any:
-        with at("reading", self._shown):
+        with at("reading", self.shown):
             return super().read(-1 if size is None else size)
 
     @override
     def readall(self) -> Any:
-        with at("reading", self._shown):
+        with at("reading", self.shown):
             return super().readall()
 
     @override
     def readinto(self, buffer: Any, /) -> Any:
-        with at("reading", self._shown):
+        with at("reading", self.shown):
             return super().readinto(buffer)
 
     @override
     def write(self, content: Any, /) -> Any:
-        with at("writing", self._shown):
+        with at("writing", self.shown):
             return super().write(content)
 
     @override
     def truncate(self, size: int | None = None, /) -> int:
-        with at("cutting", self._shown):
+        with at("cutting", self.shown):
             return super().truncate(size)
 
     @override
     def close(self) -> None:
-        with at("closing", self._shown):
+        with at("closing", self.shown):
             super().close()
 
 

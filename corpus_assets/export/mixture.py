@@ -23,6 +23,7 @@ from resources.documents.unit_tables import NO_UNIT, UNIT, UNIT_NAMES, UNITS, un
 from resources.errors import LedgerError
 from resources.formats.row_tables import identifiers
 from resources.hashing import keyed_hash
+from resources.room import make_room
 from resources.stage.partition import Partition
 
 Tables = Mapping[str, NDArray[np.void]]
@@ -118,7 +119,7 @@ class UnitsOfStreams:
         if not wanted or not ends[-1]:
             return dict.fromkeys(begun, np.empty(0, HASHED))
         file = self._scratch()
-        file.truncate(int(ends[-1]) * HASHED.itemsize)
+        make_room(file, int(ends[-1]) * HASHED.itemsize)
         table = np.memmap(file, HASHED, "r+")
         for stream, numbers in self.numbers():
             rows = hashed(stream, seed)
