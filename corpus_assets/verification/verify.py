@@ -163,8 +163,9 @@ def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
                 yield Problem(record.asset, record.partition, file.path, problem)
         except StorageError:  # The store does not answer, so no other file would be read either.
             raise
-        except OSError as error:
-            yield Unread(record.asset, record.partition, file.path, f"cannot be read now: {error.strerror or error}")
+        except (OSError, MemoryError) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            yield Unread(record.asset, record.partition, file.path, f"cannot be read now: {why}")
     for name, value in record.counters.items():
         if (found := value_digest(value)) != record.segments.get(name):
             problem = f"counters {name!r} have digest {found}, the record says {record.segments.get(name)}"
