@@ -23,8 +23,8 @@ from resources.documents.unit_tables import NO_UNIT, UNIT, UNIT_NAMES, UNITS, un
 from resources.errors import LedgerError
 from resources.formats.row_tables import identifiers
 from resources.hashing import keyed_hash
-from resources.room import make_room
 from resources.stage.partition import Partition
+from resources.system_errors import make_room
 
 Tables = Mapping[str, NDArray[np.void]]
 """Hash and tokens of documents, by source."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from resources.room import make_room
+from resources.system_errors import make_room
 
 DESCRIPTION = "description.txt"
 

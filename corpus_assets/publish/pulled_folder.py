@@ -11,9 +11,8 @@ from pathlib import Path
 import msgspec
 
 from resources.errors import ConfigError, HeldError, is_of_the_file
-from resources.folders import files_below
 from resources.raw_places.files import printable
-from resources.system_errors import placed
+from resources.system_errors import files_below, placed
 
 RECORD = ".pulled.json"
 

@@ -13,8 +13,7 @@ import pytest
 from corpus_assets.export import mixture
 from corpus_assets.export.weights.choosing import HASHED
 from corpus_assets.megatron_cache.folder import cache_folder
-from resources.room import make_room
-from resources.system_errors import new_placed
+from resources.system_errors import make_room, new_placed
 
 FULL = "No space left on device while making room for: "
 
