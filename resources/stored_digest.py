@@ -155,7 +155,7 @@ class WrittenFile(PlacedFile):
 
     def stored_digest(self, descriptor: int) -> str:
         """Returns the digest of what was written and flushed. descriptor: of the same file, for this may be closed."""
-        with at("reading again", self._shown):
+        with at("reading again", self.shown):
             return self._taken.digest(os.fstat(descriptor).st_size, partial(_read, descriptor))
 
     @override

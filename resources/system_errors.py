@@ -4,19 +4,21 @@ The system names a file only if it was given a path. Reading, writing, syncing a
 errors only say `[Errno 5] Input/output error`.
 """
 
+import errno
 import io
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 from typing_extensions import override
 
 from resources.errors import CorpusError, is_full
 
 _WHILE = " while "
+_NO_ROOM_AHEAD = {errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 _FEW_INODES, _MUCH_SPACE = 99, 1 << 20
 """What failed has removed its files by the time that inodes are counted, and a partition needs several."""
 
@@ -47,38 +49,38 @@ class PlacedFile(io.FileIO):
     """
 
     def __init__(self, path: str | Path | int, mode: str, shown: str | Path | None = None) -> None:
-        self._shown = shown or str(path)
-        with at("opening", self._shown):
+        self.shown = shown or str(path)
+        with at("opening", self.shown):
             super().__init__(path, mode)
 
     @override
     def read(self, size: int | None = -1, /) -> Any:
-        with at("reading", self._shown):
+        with at("reading", self.shown):
             return super().read(-1 if size is None else size)
 
     @override
     def readall(self) -> Any:
-        with at("reading", self._shown):
+        with at("reading", self.shown):
             return super().readall()
 
     @override
     def readinto(self, buffer: Any, /) -> Any:
-        with at("reading", self._shown):
+        with at("reading", self.shown):
             return super().readinto(buffer)
 
     @override
     def write(self, content: Any, /) -> Any:
-        with at("writing", self._shown):
+        with at("writing", self.shown):
             return super().write(content)
 
     @override
     def truncate(self, size: int | None = None, /) -> int:
-        with at("cutting", self._shown):
+        with at("cutting", self.shown):
             return super().truncate(size)
 
     @override
     def close(self) -> None:
-        with at("closing", self._shown):
+        with at("closing", self.shown):
             super().close()
 
 
@@ -87,9 +89,38 @@ def open_placed(path: str | Path, shown: str | Path | None = None) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(PlacedFile(path, "r", shown)))
 
 
-def new_placed(path: str | Path, shown: str | Path | None = None) -> BinaryIO:
-    """Makes an empty file for writing and reading, with a buffer; its errors name it. shown: see `PlacedFile`."""
+def new_placed(path: str | Path | int, shown: str | Path | None = None) -> BinaryIO:
+    """Makes an empty file for writing and reading, with a buffer; its errors name it. path, shown: see `PlacedFile`."""
     return cast(BinaryIO, io.BufferedRandom(PlacedFile(path, "w+", shown)))
+
+
+def make_room(file: BinaryIO, size: int, place: str | Path = "") -> None:
+    """Gives an empty file its size, and has the disk keep room for it where the file system can.
+
+    For files that are written through maps into memory: there a full disk would end the process by a signal. place: of
+    the file, for an error of the system; by default the one that its own errors name.
+    """
+    file.flush()
+    with at("making room for", place or getattr(getattr(file, "raw", None), "shown", file.name)):
+        os.ftruncate(file.fileno(), size)
+        if size and hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(file.fileno(), 0, size)
+            except OSError as error:
+                if error.errno not in _NO_ROOM_AHEAD:
+                    raise
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Returns all below a folder but folders and links to them, in order; `OSError` if one cannot be listed.
+
+    `Path.rglob` would leave out what is in that one.
+    """
+    return sorted(Path(top, name) for top, _, names in os.walk(folder, onerror=_fail) for name in names)
+
+
+def _fail(error: OSError) -> NoReturn:
+    raise error
 
 
 def has_place(error: OSError) -> bool:

@@ -371,6 +371,7 @@ def main() -> None:
             raise
         print_line(errors(), "interrupted; finished partitions are kept, and the same command continues from there")
         sys.exit(INTERRUPTED)
-    except (CorpusError, OSError) as error:
-        print_line(errors(), f"{error_words(error)}{advice(error)}")
+    except (CorpusError, OSError, MemoryError) as error:
+        words = error_words(error) or "this process gets no more memory from the machine"
+        print_line(errors(), f"{words}{advice(error)}")
         sys.exit(FAILED)

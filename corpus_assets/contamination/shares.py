@@ -7,7 +7,7 @@ import numpy as np
 from corpus_assets.contamination.benchmark_ngrams import stored_index
 from corpus_assets.contamination.evidence import Evidence
 from corpus_assets.contamination.search import Searcher
-from corpus_assets.faults import UNREADABLE
+from corpus_assets.faults import UNREADABLE, unread
 from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
 from resources.storage.interface import Storage
@@ -27,5 +27,5 @@ def shares_in(chunk: Record, storage: Storage, ngrams: Record, boilerplate: Reco
             for held in evidence.of(searcher.find(document.text)):
                 found[held.item] = max(found.get(held.item, 0.0), held.share)
     except UNREADABLE as error:
-        return f"{chunk.partition}: cannot be read: {error}"
+        return f"{chunk.partition}: {unread(error)}"
     return found

@@ -59,14 +59,14 @@ def _entries(storage: Storage) -> Iterator[Entry]:
 
 
 def read(storage: Storage, entry: Entry) -> Numbers | None:
-    """Returns the numbers of an entry; None if it is damaged, or of a version that had others."""
+    """Returns the numbers of an entry; None if it is damaged, gone, or of a version that had others."""
     stat = storage.stat(entry.path)
     if stat is None or stat.bytes > FILE_BYTES:
         return None
     try:
         with storage.open(entry.path) as file:
             return msgspec.json.decode(file.read(), type=Numbers)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

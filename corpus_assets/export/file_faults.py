@@ -13,7 +13,7 @@ from corpus_assets.export.documents import Documents
 from corpus_assets.export.format import Build, Place, places_of, totals_of
 from corpus_assets.export.masked.documents import LearnedReader
 from corpus_assets.export.weights.stored import stored_mix
-from corpus_assets.faults import UNREADABLE
+from corpus_assets.faults import UNREADABLE, unread
 from corpus_assets.tokenize.counts.manifest import MANIFEST
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from resources.formats.known import format_of as stored_format
@@ -53,7 +53,7 @@ def faults_of(record: Record, given: Upstream) -> list[str]:
     try:
         faults = list(_faults(made, given))
     except UNREADABLE as error:
-        faults = [f"cannot be read: {error}"]
+        faults = [unread(error)]
     return [f"{made.key or made.name}: {fault}" for fault in faults]
 
 

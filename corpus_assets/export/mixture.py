@@ -24,6 +24,7 @@ from resources.errors import LedgerError
 from resources.formats.row_tables import identifiers
 from resources.hashing import keyed_hash
 from resources.stage.partition import Partition
+from resources.system_errors import make_room
 
 Tables = Mapping[str, NDArray[np.void]]
 """Hash and tokens of documents, by source."""
@@ -118,7 +119,7 @@ class UnitsOfStreams:
         if not wanted or not ends[-1]:
             return dict.fromkeys(begun, np.empty(0, HASHED))
         file = self._scratch()
-        file.truncate(int(ends[-1]) * HASHED.itemsize)
+        make_room(file, int(ends[-1]) * HASHED.itemsize)
         table = np.memmap(file, HASHED, "r+")
         for stream, numbers in self.numbers():
             rows = hashed(stream, seed)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from resources.system_errors import make_room
+
 DESCRIPTION = "description.txt"
 
 
@@ -25,10 +27,12 @@ class CacheFolder:
     def array(self, base: str, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """Makes a `.npy` of zeros, as `numpy.save` lays it out, and returns the array in it."""
         self._written[base].append(f"{name}.npy")
+        path = self._scratch / f"{base}-{name}.npy"
         # A plain array over the map: numpy shuffles no other in place.
-        return np.asarray(
-            np.lib.format.open_memmap(self._scratch / f"{base}-{name}.npy", "w+", dtype=np.dtype(dtype), shape=shape)
-        )
+        array = np.asarray(np.lib.format.open_memmap(path, "w+", dtype=np.dtype(dtype), shape=shape))
+        with path.open("r+b") as file:
+            make_room(file, path.stat().st_size, self.path / path.name)
+        return array
 
     def text(self, base: str, name: str, content: str) -> None:
         """Writes a text."""

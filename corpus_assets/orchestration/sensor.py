@@ -22,6 +22,7 @@ from resources.hashing import content_digest
 from resources.ledger.ledger import partition_name
 from resources.planning.planner import Decision, Planner, Status
 from resources.storage.ownership import require_owner
+from resources.system_errors import error_words
 
 RUN_KEY_TAG = "dagster/run_key"
 """Dagster tags the run of a run request with its key (https://docs.dagster.io/api/dagster/schedules-sensors)."""
@@ -115,9 +116,9 @@ def _planner(current: Current, instance: dg.DagsterInstance) -> Planner:
         corpus = current.now()
         require_owner(corpus.storage, corpus.claimant)
         return corpus.planner()
-    except CorpusError as error:
+    except (CorpusError, OSError) as error:
         known = current.corpus
-        tell(known, instance, {stage.name: unknown(str(error)) for stage in known.graph})
+        tell(known, instance, {stage.name: unknown(error_words(error)) for stage in known.graph})
         raise
 
 

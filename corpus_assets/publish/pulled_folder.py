@@ -10,8 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from resources.errors import ConfigError, HeldError
+from resources.errors import ConfigError, HeldError, is_of_the_file
 from resources.raw_places.files import printable
+from resources.system_errors import files_below, placed
 
 RECORD = ".pulled.json"
 
@@ -47,18 +48,21 @@ def pulled_before(folder: Path) -> PulledFrom | None:
     `ConfigError` if it holds anything that no pull wrote. A pull that was killed while it put files in place is ended.
     """
     old = _beside(folder, "before")
-    if old.exists() and not folder.exists():
-        old.rename(folder)
+    if not folder.exists():
+        with suppress(FileNotFoundError):
+            old.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
     try:
         record = msgspec.json.decode((folder / RECORD).read_bytes(), type=PulledFrom)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and not is_of_the_file(error):
+            raise placed(error, "reading", folder / RECORD) from None
         raise ConfigError(f"{folder}: valid is a folder that is absent, empty or of `corpus pull`") from None
-    for file in folder.rglob("*"):
+    for file in files_below(folder):
         path = file.relative_to(folder).as_posix()
-        if not file.is_dir() and path != RECORD and path not in record.files:
+        if path != RECORD and path not in record.files:
             raise ConfigError(f"{folder}: holds {printable(path)!r}, which no pull wrote; pull into another folder")
     return record
 

@@ -16,7 +16,7 @@ from corpus_assets.checking import (
     fresh_records,
     result,
 )
-from corpus_assets.faults import UNREADABLE
+from corpus_assets.faults import UNREADABLE, unread
 from corpus_assets.split.decontaminate import contaminated
 from resources.formats.documents import text_digest
 from resources.formats.row_tables import digests
@@ -145,7 +145,7 @@ def no_holdout_text_in_train(corpus: Built) -> dg.AssetChecksDefinition:
             try:
                 found = leaks(chunk, holdout, reread=place < MAX_CHUNKS_READ)
             except UNREADABLE as error:
-                faults.append(f"{chunk.key}: cannot be read: {error}")
+                faults.append(f"{chunk.key}: {unread(error)}")
                 continue
             if found:
                 faults.append(f"{chunk.key}: {found:,} texts are in the holdout")

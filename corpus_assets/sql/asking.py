@@ -24,17 +24,21 @@ MISSING = "DuckDB is not installed; pip install 'corpus-assets[sql]'"
 def asked(tables: Mapping[str, Table], query: str) -> Iterator[Any]:
     """Yields the result of a query, whose rows are fetched from it as they are computed.
 
-    Raises `ConfigError` without DuckDB, for anything but one SELECT, and for what DuckDB says of it. Nothing can be
-    written: the database is in memory, and access to files, network and settings is locked.
+    Raises `ConfigError` without DuckDB, for anything but one SELECT, and for what DuckDB says of it; errors of reading
+    the tables as they are. Nothing can be written: the database is in memory, and access to files, network and settings
+    is locked.
     """
     duckdb = _duckdb()
     connection = duckdb.connect(":memory:", config=_LOCKED)
     try:
         _require_one_select(duckdb, query)
         for name, table in tables.items():
+            table.raised.clear()
             connection.register(name, table)
         yield connection.execute(query)
     except duckdb.Error as error:
+        if raised := [one for table in tables.values() for one in table.raised]:
+            raise raised[0] from None
         raise ConfigError(f"{error}\ntables: {', '.join(tables)}") from None
     finally:
         connection.close()

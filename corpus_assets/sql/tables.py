@@ -1,7 +1,7 @@
 """The tables that SQL sees, read from the store in batches whenever a query scans them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -28,11 +28,13 @@ TEXT, COUNT, NUMBER = pa.string(), pa.int64(), pa.float64()
 @dataclass(frozen=True)
 class Table:
     """A table. columns: name and type of each. rows: yields them; it is called for each scan, so that one may be
-    scanned twice in a query. sized: about how many bytes a row takes."""
+    scanned twice in a query. sized: about how many bytes a row takes. raised: errors of `rows`, of which the program
+    that scans the table tells only words."""
 
     columns: Mapping[str, pa.DataType]
     rows: Callable[[], Iterator[Row]]
     sized: Callable[[Row], int] = len
+    raised: list[BaseException] = field(default_factory=list)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Returns the rows as a stream, as Arrow's PyCapsule interface has it."""
@@ -42,7 +44,7 @@ class Table:
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         held: list[Row] = []
         size = 0
-        for row in self.rows():
+        for row in self._noting():
             held.append(row)
             size += self.sized(row)
             if len(held) == BATCH_ROWS or size >= BATCH_BYTES:
@@ -50,6 +52,13 @@ class Table:
                 held, size = [], 0
         if held:
             yield _batch(held, schema)
+
+    def _noting(self) -> Iterator[Row]:
+        try:
+            yield from self.rows()
+        except (Exception, KeyboardInterrupt) as error:
+            self.raised.append(error)
+            raise
 
 
 def _batch(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:

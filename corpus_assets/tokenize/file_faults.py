@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from corpus_assets.config.datasets.modes import dataset_section
-from corpus_assets.faults import UNREADABLE
+from corpus_assets.faults import UNREADABLE, unread
 from corpus_assets.tokenize.counts.statistics import COUNTERS, H5_DATASET_STATS, Statistics, merge
 from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.rows.recount import ArrayStatistics
@@ -28,7 +28,7 @@ def faults_of(tokens: Partition, dataset: Mapping[str, Any], tokenizer: Tokenize
     try:
         faults = list(_faults(tokens, dataset, tokenizer))
     except UNREADABLE as error:
-        faults = [f"cannot be read: {error}"]
+        faults = [unread(error)]
     return [f"{tokens.key or tokens.name}: {fault}" for fault in faults]
 
 

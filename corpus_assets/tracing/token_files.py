@@ -31,7 +31,7 @@ from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.ids_alone import IDS
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tracing.texts.files import words_of_rows, words_of_texts
-from resources.errors import CorpusError
+from resources.errors import CorpusError, StorageError
 from resources.formats.hdf5.reader import HDF5, read_hdf5
 from resources.ledger.ledger import FileRecord, Record, partition_name
 from resources.stage.partition import Partition
@@ -115,6 +115,8 @@ def _tokenizer(opened: Opened, asset: str, separator: str | None = None) -> Toke
     stored = opened.partition(asset, None)
     try:
         return None if stored is None else load_tokenizer_of(stored, separator)
+    except StorageError:  # A store that does not answer says nothing of the tokenizer.
+        raise
     except (FileNotFoundError, CorpusError):
         return None
 

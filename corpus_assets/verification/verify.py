@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.unowned import unowned_files
 from corpus_assets.verification.rounds import Round
-from resources.errors import LedgerError, StorageError
+from resources.errors import HeldError, LedgerError, StorageError
 from resources.formats.known import fault_of
 from resources.hashing import value_digest
-from resources.ledger.ledger import ALL, FileRecord, Ledger, Record, partition_name, record_path
+from resources.ledger.ledger import ALL, FileRecord, Ledger, Record, assets_of, partition_name, record_path
 from resources.planning.changes import really_read
 from resources.stage.graph import Graph
 from resources.storage.interface import Storage
@@ -111,10 +111,18 @@ def mended(corpus: Corpus, result: Verification, *, deep: bool) -> list[str]:
                 corpus.storage.require_held()
                 corpus.ledger.forget(asset, key)
                 names.append(partition_name(asset, key))
-        damaged = [problem.file for problem in result.bad if problem.asset == LEDGER]
+        damaged = _still_damaged(corpus.storage, [problem.file for problem in result.bad if problem.asset == LEDGER])
         remove_files(corpus.storage, damaged)
         names += damaged
     return names
+
+
+def _still_damaged(storage: Storage, records: Sequence[str]) -> list[str]:
+    """Returns those of some damaged records that no build has written again meanwhile."""
+    ledger = Ledger(storage, snapshots=False)
+    for asset in assets_of(records):
+        ledger.records(asset)
+    return [path for path in records if path in ledger.unreadable]
 
 
 def _problems_now(storage: Storage, ledger: Ledger, name: Key, *, deep: bool) -> list[Problem]:
@@ -155,8 +163,9 @@ def _damage(storage: Storage, record: Record) -> Iterator[Problem]:
                 yield Problem(record.asset, record.partition, file.path, problem)
         except StorageError:  # The store does not answer, so no other file would be read either.
             raise
-        except OSError as error:
-            yield Unread(record.asset, record.partition, file.path, f"cannot be read now: {error.strerror or error}")
+        except (OSError, MemoryError) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            yield Unread(record.asset, record.partition, file.path, f"cannot be read now: {why}")
     for name, value in record.counters.items():
         if (found := value_digest(value)) != record.segments.get(name):
             problem = f"counters {name!r} have digest {found}, the record says {record.segments.get(name)}"
@@ -193,12 +202,13 @@ def _names(keys: Iterable[Key]) -> list[str]:
 
 def _unowned(corpus: Corpus, ledger: Ledger) -> list[str]:
     """Returns the files that no record names; none while a build runs, which writes files before their records."""
-    if not unowned_files(corpus, ledger):
+    found = unowned_files(corpus, ledger)
+    if not found:
         return []
     try:
         with corpus.storage.exclusive():
             return unowned_files(corpus, ledger)
-    except StorageError:
+    except HeldError:
         return []
-    except OSError:  # A store that is not writable has no builder here.
-        return unowned_files(corpus, ledger)
+    except (StorageError, OSError):  # A store that may not be written, or fails now, has no builder here.
+        return found

@@ -25,7 +25,8 @@ from corpus_assets.viewer.papers import card, origins
 from corpus_assets.viewer.query import Query, RefusedError
 from corpus_assets.viewer.site import BASE, Asked, Page, seen
 from corpus_assets.viewer.tokens import page as tokens
-from resources.errors import ConfigError, NotBuiltError, StorageError
+from resources.errors import ConfigError, NotBuiltError, StorageError, is_of_the_machine
+from resources.system_errors import error_words
 
 PAGES: tuple[tuple[str, Page], ...] = (
     ("/", overview.overview),
@@ -91,8 +92,8 @@ def _endpoint(opened: Opened, page: Page, alone: bool) -> Endpoint:
             return _said(error.status, str(error))
         except ConfigError as error:
             return _of_configuration(view, error)
-        except StorageError as error:
-            return _said(503, str(error))
+        except (StorageError, OSError) as error:  # Of the machine or of a store: it says nothing of a file.
+            return _said(503, error_words(error))
 
     async def endpoint(request: Request) -> Response:
         return await run_in_threadpool(answer, request)
@@ -109,6 +110,8 @@ def _answer(page: Page, asked: Asked) -> Response:
     except ConfigError:
         raise
     except states.UNREADABLE as error:
+        if is_of_the_machine(error):
+            raise
         made = states.damaged(asked, error)
     return made if isinstance(made, Response) else html(made)
 

@@ -14,7 +14,7 @@ from corpus_assets.viewer.reading import array_rows, first_rows, is_array, is_li
 from corpus_assets.viewer.site import Asked, link, page, seen, short
 from corpus_assets.viewer.states import UNREADABLE, said_of, state_of
 from corpus_assets.viewer.token_files import files_of
-from resources.errors import NotBuiltError
+from resources.errors import NotBuiltError, is_of_the_machine
 from resources.formats.jsonl.compressions import ENDINGS
 from resources.ledger.records import FileRecord, Record, partition_name
 from resources.planning.planner import Status
@@ -286,6 +286,8 @@ def _readable_rows(view: View, stage: Stage, record: Record, number: int, start:
     try:
         return {**_rows(view, stage, record, number, start), "damaged": ""}
     except UNREADABLE as error:
+        if is_of_the_machine(error):
+            raise
         blank = {"path": record.files[number].path, "total": 0, "note": "", "lines": [], "text": "", "tokens": ""}
         return {**blank, "damaged": said_of(error)}
 

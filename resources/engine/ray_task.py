@@ -20,6 +20,7 @@ from resources.hashing import content_digest
 from resources.processes.collector import calm_collector
 from resources.storage.interface import Storage
 from resources.storage.ownership import nonce_of
+from resources.system_errors import files_below
 
 _PACKAGES = ("corpus_assets", "partitions", "resources")
 
@@ -134,7 +135,12 @@ def code_digest() -> str:
         if (spec := find_spec(name))
         for place in spec.submodule_search_locations or ()
     ]
-    found = [(str(file.relative_to(folder.parent)), file) for folder in folders for file in folder.rglob("*.py")]
+    found = [
+        (str(file.relative_to(folder.parent)), file)
+        for folder in folders
+        for file in files_below(folder)
+        if file.suffix == ".py"
+    ]
     # A wheel also carries scripts of the examples, which lie in no package.
     files = [(name, file) for name, file in found if (file.parent / "__init__.py").is_file()]
     return content_digest(*(part for name, file in sorted(files) for part in (name.encode(), file.read_bytes())))

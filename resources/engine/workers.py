@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.context import ForkServerProcess
+from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
@@ -29,8 +30,12 @@ OUT_OF_MEMORY = (
     "If it was the system, for want of memory, its log says so (`dmesg`), and fewer `engine.workers` or a smaller "
     "`engine.memory` help"
 )
-_WHY: dict[int, str] = {signal.SIGKILL: f". {OUT_OF_MEMORY}"}
+_UNREAD = "A file that is mapped into memory could not be read: its disk failed, or the file was cut meanwhile"
+_WHY: dict[int, str] = {signal.SIGKILL: f". {OUT_OF_MEMORY}", signal.SIGBUS: f". {_UNREAD}"}
 _STARTS, _PAUSE = 5, 0.2
+_OF_THE_SERVER = (EOFError, ConnectionError, FileNotFoundError)
+"""What tells that the fork server has died; any other error is of this process or the machine."""
+
 _UNKNOWN_END = 255
 """The exit code of a process whose fork server has died, as `multiprocessing` says it."""
 
@@ -134,15 +139,18 @@ def _started(connection: Connection, interrupted: Connection) -> ForkServerProce
         process = _CONTEXT.Process(target=_serve, args=(connection, interrupted))
         try:
             process.start()
-        except (EOFError, OSError) as error:  # The fork server has died, or is about to.
+        except (EOFError, OSError) as error:  # The fork server has died or is about to, or the machine lacks something.
             problem = error
             time.sleep(_PAUSE * times)  # Until the system has taken note of the death, it counts as running.
             prepare()
             continue
         return process
+    kept = "What was committed is kept"
+    if not isinstance(problem, _OF_THE_SERVER):
+        raise EngineError(f"no worker can be started: {problem}. {kept}")
     raise EngineError(
         f"no worker can be started: the process that workers are forked from ended {_STARTS} times meanwhile "
-        f"({type(problem).__name__}: {problem}). What was committed is kept. {OUT_OF_MEMORY}"
+        f"({type(problem).__name__}: {problem}). {kept}. {OUT_OF_MEMORY}"
     )
 
 
@@ -253,5 +261,12 @@ def _receive(connection: Connection, work: "SimpleQueue[Any]") -> None:
 
 
 def _messages(connection: Connection) -> Iterator[tuple[Callable[[Any], Any], Sequence[Any], Sequence[float]]]:
-    while (message := connection.recv()) is not None:
+    while (message := _loaded(connection.recv_bytes())) is not None:
         yield message
+
+
+def _loaded(sent: bytes) -> Any:
+    try:
+        return ForkingPickler.loads(sent)
+    except (EOFError, OSError) as error:  # Such as of the disk with a module of the user's own, and not of the pipe.
+        raise RuntimeError(f"what the driver sent cannot be loaded: {type(error).__name__}: {error}") from error

@@ -37,6 +37,8 @@ _GZIP_FAULTS: Final = (
 _ARROW_FAULTS: Final = (OSError, cast(type[Exception], pa.ArrowException))
 _JOINED_FAULTS: Final = (OSError, ValueError, EOFError, lzma.LZMAError, zstandard.ZstdError)
 _WINDOW_FAULTS: Final = ("requires too much memory", "Memory usage limit")
+_NO_MEMORY: Final = ("Allocation error", "allocation_failed")
+"""How zstd and lz4 say that they got no memory; others raise `MemoryError` themselves."""
 _XZ_STATE_BYTES: Final = 1 << 20
 """What the xz library takes besides its dictionary, and more."""
 
@@ -59,6 +61,12 @@ class WindowError(CodecError):
 
 Read = Callable[[int], bytes | memoryview]
 """Reads at most so many decompressed bytes; none at the end."""
+
+
+def require_memory(fault: Exception) -> None:
+    """Raises `MemoryError` if a decoder says that it gets no memory, which is no fault of the content."""
+    if any(words in str(fault) for words in _NO_MEMORY):
+        raise MemoryError(str(fault)) from None
 
 
 class _Decoded(io.RawIOBase):
@@ -273,6 +281,7 @@ def _new_xz(window: int) -> _Decoder:
 
 
 def _fault(packed: str, fault: Exception, window: int) -> CodecError:
+    require_memory(fault)
     if any(words in str(fault) for words in _WINDOW_FAULTS):
         return WindowError(f"{packed} window is over the limit of {window} bytes")
     return CodecError(f"{packed} stream is cut or corrupt ({fault})")

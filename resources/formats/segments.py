@@ -16,6 +16,7 @@ import zstandard
 from typing_extensions import override
 
 from resources.errors import LedgerError
+from resources.formats.codecs import require_memory
 from resources.formats.file_format import FileFormat, Open
 from resources.formats.jsonl.compressions import ZSTD, without_suffix
 from resources.formats.jsonl.lines import digest_of_lines, first_lines
@@ -134,6 +135,7 @@ def segment_lines(frames: bytes, segment: Segment) -> Iterator[bytes]:
                 rows += 1
                 yield line
     except zstandard.ZstdError as error:
+        require_memory(error)
         raise _damage(str(error)) from None
     _require(segment, rows, digest.hexdigest())
 
@@ -148,6 +150,7 @@ def small_segment_lines(frames: bytes, segment: Segment) -> list[bytes] | None:
             return None
         content = _DECOMPRESSOR.shared.decompress(frames)
     except zstandard.ZstdError as error:
+        require_memory(error)
         raise _damage(str(error)) from None
     lines = io.BytesIO(content).readlines()
     _require(segment, len(lines), xxhash.xxh3_128_hexdigest(content))

@@ -43,6 +43,7 @@ __all__ = [
     "Ledger",
     "Record",
     "absent_segment",
+    "assets_of",
     "decode_record",
     "encode_record",
     "folded",
@@ -288,7 +289,7 @@ class Ledger:
     def assets(self) -> set[str]:
         """Returns the names of all assets that have records, whether or not the graph still knows them."""
         tops = [top for top in self.storage.folders(FOLDER) if not top.startswith(".")]
-        return {name for top in tops for name in self._below.get(top) or _assets_of(self.storage.paths(_folder(top)))}
+        return {name for top in tops for name in self._below.get(top) or assets_of(self.storage.paths(_folder(top)))}
 
     def _known(self, asset: str) -> dict[str, Seen]:
         if asset not in self._seen:
@@ -304,7 +305,7 @@ class Ledger:
     def _list(self, asset: str) -> list[Entry]:
         depth = asset.count("/") + 2
         entries = list(self.storage.entries(_folder(asset)))
-        self._below[asset] = _assets_of(entry.path for entry in entries)
+        self._below[asset] = assets_of(entry.path for entry in entries)
         return [entry for entry in entries if entry.path.count("/") == depth]
 
 
@@ -317,7 +318,7 @@ def _folder(asset: str) -> str:
     return f"{FOLDER}/{asset}"
 
 
-def _assets_of(paths: Iterable[str]) -> set[str]:
+def assets_of(paths: Iterable[str]) -> set[str]:
     """Returns the names of the assets whose records have some paths."""
     return {path[len(FOLDER) + 1 :].rpartition("/")[0] for path in paths}
 

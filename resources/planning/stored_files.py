@@ -49,8 +49,8 @@ class StoredFiles:
         """Returns the size of a file after its folder of the root was listed; None if there is no such file."""
         top = path.partition("/")[0]
         if top not in self._listed:
-            self._listed.add(top)
             self._list(top)
+            self._listed.add(top)
         return self._sizes.get(path)
 
     def _list(self, top: str) -> None:

@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 
 from resources.errors import StorageError, is_full
 from resources.hashing import content_digest
+from resources.system_errors import new_placed
 from resources.user.cache import user_folder
 
 _HALF_WRITTEN = ".half-"
@@ -120,9 +121,11 @@ class FileCache:
 
     def _spooled(self) -> BinaryIO:
         self.folder.mkdir(parents=True, exist_ok=True)
+        shown = f"{self.folder} (a file without a name)"
         with suppress(OSError, AttributeError):  # Not every file system has files without a name.
-            return os.fdopen(os.open(self.folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600), "w+b")
-        return cast(BinaryIO, tempfile.TemporaryFile(dir=self.folder))
+            return new_placed(os.open(self.folder, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600), shown)
+        with tempfile.TemporaryFile(dir=self.folder) as file:
+            return new_placed(os.dup(file.fileno()), shown)
 
     def _place(self, name: str, version: str) -> Path:
         return self.folder / content_digest(name.encode(), version.encode())

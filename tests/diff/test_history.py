@@ -42,6 +42,18 @@ def test_only_the_last_builds_are_kept(storage: LocalStorage) -> None:
     assert read(storage, kept[-1]) == numbers(str(history.KEPT + 6))
 
 
+def test_an_entry_that_cannot_be_read_now_is_not_passed_over(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: LocalStorage, path: str) -> None:
+        raise OSError(5, "Input/output error", path)
+
+    keep(storage, numbers("old"), START)
+    monkeypatch.setattr(LocalStorage, "open", fails)
+    with pytest.raises(OSError, match="Input/output error"):
+        before(storage, numbers("now"))
+
+
 def test_the_build_before_is_the_last_with_other_content(storage: LocalStorage) -> None:
     assert before(storage, numbers("now")) is None
     for day, digest in enumerate(("old", "older", "now", "now")):

@@ -13,8 +13,8 @@ import yaml
 from corpus_assets.cli.clean import clean_corpus
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.corpus.step import Step
-from corpus_assets.verification.verify import verify
-from resources.errors import StorageError
+from corpus_assets.verification.verify import mended, verify
+from resources.errors import HeldError, StorageError, StoreAccessError
 from resources.ledger.ledger import Ledger
 from resources.stage.declaration import Partitioning, Stage, same
 from resources.stage.graph import Graph
@@ -78,6 +78,35 @@ def test_files_of_no_record_are_reported_and_removed(work: Work) -> None:
     assert (top(work) / "mine/file").exists() and (top(work) / "notes-of-mine.txt").exists()
     assert contents(opened(work.folder)) == whole
     assert drive(opened(work.folder)).recomputed == set()
+
+
+@pytest.mark.parametrize(
+    "fault", [StoreAccessError("503"), OSError(5, "Input/output error"), StorageError("read-only")]
+)
+def test_files_of_no_record_are_reported_unless_a_build_runs(
+    work: Work, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    (top(work) / "tokens/train/chunk-0099.h5").write_bytes(b"of no record")
+    raised: list[Exception] = [fault, HeldError("a build runs")]
+
+    def fails(_: LocalStorage) -> None:
+        raise raised.pop(0)
+
+    monkeypatch.setattr(LocalStorage, "exclusive", fails)
+    assert verify(opened(work.folder), deep=False).unowned == ["tokens/train/chunk-0099.h5"]
+    assert verify(opened(work.folder), deep=False).unowned == []
+
+
+def test_a_record_that_a_build_mended_since_it_was_seen_damaged_stays(work: Work) -> None:
+    record = next((top(work) / "ledger/normalized_documents").glob("*.json"))
+    right = record.read_bytes()
+    record.write_bytes(right[:-9])
+    result = verify(opened(work.folder), deep=False)
+    record.write_bytes(right)
+    assert mended(opened(work.folder), result, deep=False) == []
+    record.write_bytes(right[:-9])
+    assert mended(opened(work.folder), result, deep=False) == [f"ledger/normalized_documents/{record.name}"]
+    assert not record.exists()
 
 
 def test_a_clean_that_was_killed_is_finished_by_the_next(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,3 +117,18 @@ def test_doctor_finds_it_and_changes_nothing(tmp_path: Path, monkeypatch: pytest
     assert found.broken
     assert "valid is an absolute path" in found.found
     assert not (folder / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "correct .*dagster.yaml, which names that place"),
+        (errno.ENOENT, "correct .*dagster.yaml, which names that place"),
+        (errno.EMFILE, "set DAGSTER_HOME to another folder"),
+        (errno.EIO, "set DAGSTER_HOME to another folder"),
+    ],
+)
+def test_a_setting_is_to_be_corrected_only_if_the_machine_can_look_at_its_place(number: int, advice: str) -> None:
+    with pytest.raises(StorageError, match=advice) as found:
+        raise home_fault(Path("/home/one"), OSError(number, "why", "/elsewhere/file"))
+    assert "(why: /elsewhere/file)" in str(found.value)

@@ -1,6 +1,8 @@
 """`corpus pull`: whole, compared with digests, continued where it stopped, and readable as what it is."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -137,6 +139,29 @@ def test_a_pull_that_ended_between_its_two_renames_is_ended(filled: Hub, tmp_pat
     folder.rename(tmp_path / ".pulled.before")
     assert pulled(folder).fetched == 0
     assert held(folder) == FILES
+
+
+def test_a_pulled_folder_that_the_machine_cannot_read_is_told_as_that(
+    filled: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(path: Path) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    pulled(tmp_path / "pulled")
+    monkeypatch.setattr(Path, "read_bytes", fails)
+    with pytest.raises(OSError, match=r"Input/output error while reading: .*pulled\.json"):
+        pulled(tmp_path / "pulled")
+
+
+def test_a_pull_that_ended_between_its_two_renames_is_ended_where_a_look_may_fail(
+    filled: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From Python 3.14 on `Path.exists` is false for a fault of the machine."""
+    folder, look = tmp_path / "pulled", Path.exists
+    pulled(folder)
+    folder.rename(tmp_path / ".pulled.before")
+    monkeypatch.setattr(Path, "exists", lambda path: path.name != ".pulled.before" and look(path))
+    assert pulled(folder).fetched == 0
 
 
 @pytest.mark.parametrize("path", ["../outside", "/outside", "a/../../outside", RECORD, "a//b"])

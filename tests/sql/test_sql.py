@@ -13,9 +13,9 @@ from corpus_assets.cli.main import app
 from corpus_assets.filter.assets import READ
 from corpus_assets.sql import asking, tables
 from corpus_assets.sql.asking import asked
-from corpus_assets.sql.tables import tables_of
+from corpus_assets.sql.tables import COUNT, Table, tables_of
 from corpus_assets.tracing.look import Look
-from resources.errors import ConfigError
+from resources.errors import ConfigError, DamagedFileError, StoreAccessError
 from tests.build.small import live_records, opened
 
 pytest.importorskip("duckdb", reason="no duckdb: extra `sql`")
@@ -119,3 +119,28 @@ def test_without_duckdb_the_extra_is_named(look: Look, monkeypatch: pytest.Monke
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
     with pytest.raises(ConfigError, match=r"pip install 'corpus-assets\[sql\]'"):
         rows(look, "select 1")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        OSError(5, "Input/output error", "documents/a.jsonl.gz"),
+        DamagedFileError("normalized_documents", "books--one", "documents/a.jsonl.gz", "is cut"),
+        StoreAccessError("the store answers SlowDown"),
+        KeyboardInterrupt(),
+    ],
+)
+@pytest.mark.parametrize("query", ["select sum(a) from t", "select a from t"])
+def test_an_error_of_reading_is_no_fault_of_the_query(fault: BaseException, query: str) -> None:
+    def failing() -> Iterator[Any]:
+        yield from ((number,) for number in range(50_000))
+        raise fault
+
+    table = Table({"a": COUNT}, failing)
+    with pytest.raises(type(fault)) as found, asked({"t": table}, query) as result:
+        result.fetchall()
+    assert found.value is fault
+    with pytest.raises(ConfigError, match="tables: t"), asked({"t": table}, "select b from t"):
+        pass
+    with asked({"t": table}, "select a from t limit 3") as result:
+        assert result.fetchall() == [(0,), (1,), (2,)]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,10 +24,11 @@ from corpus_assets.tokenize.encode.backends import (
 from corpus_assets.tokenize.encode.fast_libraries import FastLibrary, Texts, put_around
 from corpus_assets.tokenize.encode.probe import probe_texts
 from corpus_assets.tokenize.ragged import Ragged
+from corpus_assets.tokenize.tokenizers import library
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokenizers.training import train_bpe
-from resources.errors import ConfigError
+from resources.errors import ConfigError, JobTimeoutError
 from resources.hashing import content_digest
 from resources.user.cache import keep
 from tests.golden import shared
@@ -307,3 +309,18 @@ def test_an_accelerated_tokenizer_has_every_member_of_a_tokenizer() -> None:
     assert fast.with_token("<new>").token_id("<new>") == reference.vocab_size
     with pytest.raises(AttributeError):
         fast.no_such_member  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", [JobTimeoutError, KeyboardInterrupt, MemoryError])
+def test_a_time_limit_is_no_fault_of_a_library_or_a_tokenizer(
+    kind: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(kind, match="the limit"), fast_libraries._usable():
+        raise kind("the limit")
+
+    def fails(_: str) -> None:
+        raise kind("the limit")
+
+    monkeypatch.setattr(library, "Encoder", SimpleNamespace(from_str=fails))
+    with pytest.raises(kind, match="the limit"):
+        library._encoder("{}", exact_scores=False)

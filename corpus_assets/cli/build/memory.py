@@ -20,13 +20,18 @@ def memory_words(corpus: Corpus) -> str:
 
 
 def resident() -> int:
-    """Returns the bytes of memory that this process and its descendants hold now; shared pages count for each."""
+    """Returns the bytes of memory that this process and its descendants hold now; shared pages count for each.
+
+    Processes that cannot be looked at are left out: a build goes on without the number.
+    """
     import psutil
 
-    process, found = psutil.Process(), 0
-    for one in (process, *process.children(recursive=True)):
-        with suppress(psutil.Error):
-            found += one.memory_info().rss
+    found = 0
+    with suppress(psutil.Error, OSError):
+        process = psutil.Process()
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.Error, OSError):
+                found += one.memory_info().rss
     return found
 
 

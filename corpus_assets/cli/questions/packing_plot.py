@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from resources.errors import ConfigError
+from resources.errors import ConfigError, is_of_the_file
+from resources.system_errors import placed
 
 FORMATS = (".svg", ".png")
 _PANELS = {
@@ -71,4 +72,6 @@ def save(file: Path, content: bytes) -> None:
             written.write_bytes(content)
             written.replace(file)
     except OSError as error:
+        if not is_of_the_file(error):
+            raise placed(error, "writing", file) from None
         raise ConfigError(f"--plot {file}: {error.strerror}") from None

@@ -17,7 +17,7 @@ from corpus_assets.cli.questions.wanted import Wanted
 from corpus_assets.corpus.corpus import Corpus
 from corpus_assets.tokenize.rows.view import described, is_described
 from corpus_assets.tokenize.tokenizer import SPEC, load_tokenizer_of
-from resources.errors import ConfigError, CorpusError
+from resources.errors import ConfigError, CorpusError, StorageError
 from resources.formats.hdf5.reader import HDF5, HDF5Rows, read_hdf5
 from resources.formats.jsonl.compressions import ENDINGS
 from resources.formats.known import format_of
@@ -186,6 +186,8 @@ def _decoder(corpus: Corpus, record: Record, digest: object) -> Decode | None:
             continue
         try:
             tokenizer = load_tokenizer_of(Partition(corpus.storage, stored), separator)
+        except StorageError:  # A store that does not answer says nothing of the tokenizer.
+            raise
         except (FileNotFoundError, CorpusError):  # missing, or different from its record
             continue
         if tokenizer.digest == digest:

@@ -2,7 +2,7 @@
 
 from corpus_assets.export.amber.check import Rule, checked_lines
 from corpus_assets.export.format import ROOT
-from corpus_assets.faults import MAX_FAULTS, UNREADABLE
+from corpus_assets.faults import MAX_FAULTS, UNREADABLE, unread
 from resources.formats.codecs import open_gzip
 from resources.ledger.ledger import FileRecord, Record
 from resources.stage.partition import Partition
@@ -25,7 +25,7 @@ def window_faults(record: Record, storage: Storage, rule: Rule) -> list[str]:
         try:
             found = _faults(tokens, file, rule)
         except UNREADABLE as error:
-            found = [f"cannot be read: {error}"]
+            found = [unread(error)]
         faults += [f"{file.path}: {fault}" for fault in found]
     return faults
 

@@ -8,7 +8,7 @@ from corpus_assets.export.texts.datasets import TextDataset
 from corpus_assets.export.texts.files import as_read, read_rows
 from corpus_assets.export.texts.refused import RefusedError
 from corpus_assets.export.texts.rows import Row, Rows
-from corpus_assets.faults import UNREADABLE
+from corpus_assets.faults import UNREADABLE, unread
 from resources.formats.examples import decode_example
 from resources.ledger.ledger import Record
 from resources.stage.partition import Partition
@@ -23,7 +23,7 @@ def faults_of(record: Record, dataset: TextDataset, storage: Storage, given: Map
     try:
         faults = list(_faults(made, dataset, Partition(storage, read, compared=False)))
     except UNREADABLE as error:
-        faults = [f"cannot be read: {error}"]
+        faults = [unread(error)]
     return [f"{made.key or made.name}: {fault}" for fault in faults]
 
 

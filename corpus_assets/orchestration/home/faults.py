@@ -8,7 +8,7 @@ from pathlib import Path
 
 from corpus_assets.orchestration.home.dagster_yaml import NAME, require_settings
 from corpus_assets.orchestration.home.folder import HOME_VARIABLE, dagster_home
-from resources.errors import ConfigError, StorageError
+from resources.errors import ConfigError, StorageError, is_of_the_file
 
 LOCK = ".lock"
 _HEAD = b"SQLite format 3\0"
@@ -66,7 +66,8 @@ def home_fault(home: Path, cause: OSError | sqlite3.Error) -> StorageError:
     where = getattr(cause, "filename", None)
     at = f": {where}" if where and Path(str(where)) != home else ""
     advice = _advice(home, cause)
-    if at and not Path(str(where)).is_relative_to(home) and not home.is_relative_to(str(where)):
+    of_the_place = not isinstance(cause, OSError) or is_of_the_file(cause) or cause.errno in _FULL | _FORBIDDEN
+    if at and of_the_place and not Path(str(where)).is_relative_to(home) and not home.is_relative_to(str(where)):
         advice = f"correct {home / NAME}, which names that place"
     return StorageError(f"{home}: Dagster cannot keep its runs there ({why}{at}); {advice}")
 

@@ -90,7 +90,7 @@ def kept(storage: Storage, build: str) -> Result | None:
     try:
         with storage.open(FILE) as file:
             return decoded(file.read(), build)
-    except OSError:
+    except FileNotFoundError:  # No other error: a drawn sheet would take the place of what was judged.
         return None
 
 

@@ -15,6 +15,7 @@ from corpus_assets.tokenize.tokenizers.files import Json
 from corpus_assets.tokenize.tokenizers.library import LibraryBackend
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
+from resources.errors import JobTimeoutError
 
 RELOAD_CHARACTERS = 1 << 26
 RELOAD_MEMORY = 1 << 29
@@ -86,7 +87,7 @@ def _usable() -> Iterator[None]:
     """Raises UnusableError for a failure of the library inside."""
     try:
         yield
-    except (KeyboardInterrupt, SystemExit, MemoryError):
+    except (KeyboardInterrupt, SystemExit, MemoryError, JobTimeoutError):
         raise
     except BaseException as error:  # a panic of the library is no Exception
         raise UnusableError(f"{type(error).__name__}: {str(error)[:300]}") from error

@@ -19,7 +19,7 @@ from corpus_assets.tokenize.tokenizers.backend import Around, TokenizerBackend
 from corpus_assets.tokenize.tokenizers.files import MAX_VOCABULARY, TOKENIZER_JSON, AddedToken, Json, written
 from corpus_assets.tokenize.tokenizers.special_tokens import plain_definition
 from corpus_assets.tokenize.tokenizers.token_sizes import Sizes, byte_level_texts, sizes_of, text_sizes
-from resources.errors import BadFileError, ConfigError
+from resources.errors import BadFileError, ConfigError, JobTimeoutError
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def _encoder(definition: str, exact_scores: bool) -> Encoder:
             pieces = [(piece, score) for piece, score in model["vocab"]]
             encoder.model = models.Unigram(pieces, model["unk_id"], model["byte_fallback"])
         return encoder
-    except (KeyboardInterrupt, SystemExit, MemoryError):
+    except (KeyboardInterrupt, SystemExit, MemoryError, JobTimeoutError):
         raise
     except BaseException as error:  # bare Exception for most faults of a file, a panic (no Exception) for others
         raise BadFileError(TOKENIZER_JSON, f"not a tokenizer: {error}") from error

@@ -19,7 +19,7 @@ from corpus_assets.viewer.site import link, way_link
 from corpus_assets.viewer.token_files import TokenFile
 from corpus_assets.viewer.tokens.text import Decode, cells
 from resources.documents.names import document_name
-from resources.errors import CorpusError
+from resources.errors import CorpusError, StorageError
 from resources.formats.hdf5.reader import read_hdf5
 
 POSITIONS = 2048
@@ -90,6 +90,8 @@ def _tokenizer(view: View, dataset: str, digest: object) -> Tokenizer | None:
     stored = view.partition(Dataset(dataset, entry).tokenizer, None)
     try:
         found = None if stored is None else load_tokenizer_of(stored, entry.get("separator"))
+    except StorageError:  # A store that does not answer says nothing of the tokenizer.
+        raise
     except (FileNotFoundError, CorpusError):
         return None
     return found if found is not None and found.digest == digest else None

@@ -75,6 +75,7 @@ class HDF5Rows:
         except _READ_FAULTS as error:
             if is_of_the_machine(error):
                 raise
+            _require_memory(self._data)
             raise BadFileError(self._name, f"rows from {first} cannot be read: {error}") from error
         return found
 
@@ -171,6 +172,11 @@ class HDF5Rows:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _require_memory(data: h5py.Dataset) -> None:
+    """Raises `MemoryError` if there is none for a chunk, stored and inflated: HDF5 calls that a fault of a filter."""
+    bytearray(2 * math.prod(data.chunks or ()) * data.dtype.itemsize)
 
 
 def _join_planes(planes: NDArray[np.uint8], first: int, values: NDArray[np.int32]) -> None:

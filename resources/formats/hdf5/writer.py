@@ -51,7 +51,7 @@ def write_hdf5(
     row_shape = (len(features), sequence_length)
     digest = start_digest(attributes, features)
     joined = JoinedWrites(target)
-    with joined.first_error(), h5py.File(joined, "w", track_order=False) as file:
+    with joined.raising(), h5py.File(joined, "w", track_order=False) as file:
         data = file.create_dataset(
             "data",
             shape=(0, *row_shape),
@@ -74,6 +74,7 @@ def write_hdf5(
                 chunks.copy(given.chunks)
             else:
                 chunks.add(values)
+            joined.require_written()
         rows = chunks.finish()
         content_digest = digest.hexdigest()
         own: dict[str, Any] = {
@@ -85,6 +86,7 @@ def write_hdf5(
         for name, value in sorted({**attributes, **own}.items()):
             file.attrs[name] = value
     joined.flush()
+    joined.require_written()
     return WriteSummary(rows, (rows, *row_shape), content_digest)
 
 

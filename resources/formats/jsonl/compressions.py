@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, cast
 import pyarrow as pa
 from isal import isal_zlib
 
-from resources.formats.codecs import CodecError, open_packed
+from resources.formats.codecs import CodecError, open_packed, require_memory
 
 JSONL: Final = ".jsonl"
 """Suffix of a file of rows as stages name it; what is stored has that of its compression behind it."""
@@ -66,6 +66,7 @@ def _by_arrow(name: str, suffix: str, level: int | None = None) -> Compression:
         except MemoryError:  # Arrow's own is an ArrowException too.
             raise
         except (OSError, pa.ArrowException) as error:
+            require_memory(error)
             raise CodecError(str(error)) from None
 
     return Compression(name, suffix, partial(codec.compress, asbytes=True), decompress)

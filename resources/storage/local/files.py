@@ -2,6 +2,7 @@
 
 import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from resources.errors import StorageError
@@ -61,6 +62,16 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
     while piece := os.pread(descriptor, size - sum(map(len, pieces)), offset + sum(map(len, pieces))):
         pieces.append(piece)
     return b"".join(pieces)
+
+
+def paths_in(folder: Path) -> list[Path]:
+    """Returns what is in a folder, in order of name; nothing if there is no such folder.
+
+    `Path.glob` would leave out what may not be listed and, from Python 3.12 on, what cannot be listed.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError), at("listing", folder):
+        return sorted(folder.iterdir())
+    return []
 
 
 def sync_folder(folder: Path) -> None:

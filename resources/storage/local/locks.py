@@ -20,6 +20,7 @@ from typing_extensions import override
 from resources.errors import HeldError, LeaseLostError, StorageError
 from resources.storage.holders import Process, decode_process, this_process
 from resources.storage.leases import Held, Lease
+from resources.storage.local.files import paths_in
 from resources.system_errors import at, placed
 from resources.tidying import kept_if_not_removed
 
@@ -188,7 +189,7 @@ def _registered(root: Path, builder: Process) -> Iterator[None]:
 def others(root: Path, mine: str) -> list[Process]:
     """Returns the processes that build on a store now, except that with the nonce; removes files of dead ones."""
     found = []
-    for path in sorted((root / BUILDERS).glob("*.json")):
+    for path in _written_down(root):
         content = _content(path) if path.stem != mine else b""
         if content is None:
             with kept_if_not_removed(path, "a builder that has ended left it"):
@@ -200,8 +201,12 @@ def others(root: Path, mine: str) -> list[Process]:
 
 def at_work(root: Path) -> list[Process]:
     """Returns the processes that build on a store now; removes nothing."""
-    held = (_content(path) for path in sorted((root / BUILDERS).glob("*.json")))
+    held = map(_content, _written_down(root))
     return [builder for content in held if content and (builder := decode_process(content)) is not None]
+
+
+def _written_down(root: Path) -> list[Path]:
+    return [path for path in paths_in(root / BUILDERS) if path.suffix == ".json"]
 
 
 def _content(path: Path) -> bytes | None:
@@ -210,7 +215,7 @@ def _content(path: Path) -> bytes | None:
         with at("reading", path), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError), at("reading", path):
             return path.read_bytes()
     except FileNotFoundError:
         pass

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any, BinaryIO
 
 from typing_extensions import override
 
-from resources.errors import ConfigError
+from resources.errors import ConfigError, is_of_the_file
 from resources.storage.file_times import settled
 from resources.storage.holders import Process
 from resources.storage.interface import Entry, Storage, Unpublished, UnsettledEntry
@@ -129,10 +130,13 @@ class LocalStorage(Storage):
             with at("removing", target):
                 aside.mkdir(parents=True)
                 moved = target.rename(aside / "0")
-                found = str(moved.stat().st_mtime_ns)
-                if found != version:
-                    with suppress(FileExistsError):
-                        os.link(moved, target)
+                found = ""
+                try:
+                    found = str(moved.stat().st_mtime_ns)
+                finally:
+                    if found != version:
+                        with suppress(FileExistsError):
+                            os.link(moved, target)
             if self.sync:
                 files.sync_folder(target.parent)
         except FileNotFoundError:
@@ -196,7 +200,7 @@ class LocalStorage(Storage):
     def abandoned(self) -> list[str]:
         folder = self.root / TEMPORARY
         alone = locks.is_alone(self.root)
-        return sorted(f"{TEMPORARY}/{item.name}" for item in folder.glob("*") if not alive(item, alone=alone))
+        return [f"{TEMPORARY}/{item.name}" for item in files.paths_in(folder) if not alive(item, alone=alone)]
 
     @override
     def remove_abandoned(self) -> int:
@@ -214,6 +218,16 @@ def open_local(root: str, folder: Path, section: Mapping[str, Any]) -> LocalStor
     """Returns the store of `storage.kind: local`, a folder; a relative path starts at the folder of corpus.yaml."""
     place = folder / root
     present = next((str(one) for one in (place, *place.parents) if os.path.lexists(one)), "/")
-    if not os.path.isdir(present):  # noqa: PTH112, because `Path.is_dir` raises where a folder may not be looked into
+    if not _is_folder(present):
         raise ConfigError(f"storage.root: received {root!r}, but {present} is not a folder; valid is a folder")
     return LocalStorage(place, section["sync"])
+
+
+def _is_folder(place: str) -> bool:
+    """Returns whether a path leads to a folder; False too for one that may not be looked at."""
+    try:
+        return S_ISDIR(os.stat(place).st_mode)  # noqa: PTH116
+    except OSError as error:
+        if not is_of_the_file(error):
+            raise placed(error, "looking at", place) from None
+        return False

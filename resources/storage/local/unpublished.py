@@ -32,12 +32,16 @@ class _Created(NamedTuple):
         """Closes the file once all of it is there; returns the digest of its bytes."""
         if self.handle.closed:
             with open_placed(self.temporary, self.target) as again:
-                return self.raw.stored_digest(again.fileno())
+                return self._made_durable(again.fileno(), sync=sync)
         self.handle.flush()
-        digest = self.raw.stored_digest(self.raw.descriptor)
-        if sync:
-            files.sync(self.raw.descriptor, "syncing", self.target)
+        digest = self._made_durable(self.raw.descriptor, sync=sync)
         self.handle.close()
+        return digest
+
+    def _made_durable(self, descriptor: int, *, sync: bool) -> str:
+        digest = self.raw.stored_digest(descriptor)
+        if sync:
+            files.sync(descriptor, "syncing", self.target)
         return digest
 
 

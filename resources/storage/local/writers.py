@@ -51,8 +51,15 @@ def alive(folder: Path, *, alone: bool) -> bool:
 
 def _wrote_lately(folder: Path) -> bool:
     with suppress(FileNotFoundError):
-        return time.time() - max(item.stat().st_mtime for item in (folder, *folder.iterdir())) < _DAY
+        return time.time() - max([folder.stat().st_mtime, *map(_written, folder.iterdir())]) < _DAY
     return False
+
+
+def _written(file: Path) -> float:
+    """Returns when a file was written; 0 if its writer has put it in place meanwhile, which its folder tells."""
+    with suppress(FileNotFoundError):
+        return file.stat().st_mtime
+    return 0.0
 
 
 def _has_process(folder: Path, pid: int) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from resources.errors import StoreAccessError
 from resources.storage.s3.address import Address
 from resources.storage.s3.client import ConditionError, S3Settings, client, of_bucket, translated, version_of
 from resources.storage.s3.listing import listed
@@ -37,7 +38,10 @@ class S3Objects(Objects):
 
     @override
     def write(self, name: str, content: bytes) -> str:
-        return self._put(name, content)
+        try:
+            return self._put(name, content)
+        except ChangedError as error:  # No condition was set, so the store answers something else than was asked.
+            raise StoreAccessError(str(error)) from None
 
     @override
     def create(self, name: str, content: bytes) -> str:

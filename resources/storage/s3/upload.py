@@ -19,8 +19,10 @@ from resources.storage.s3.client import ConditionError, S3Settings, client, hold
 from resources.storage.s3.paths import has_plain_name, has_version, require_relative, versioned
 from resources.storage.s3.ranges import pool
 from resources.stored_digest import WrittenFile
+from resources.system_errors import at
 
 MOST_PARTS = 10_000
+KEPT_HERE = "(kept here until it is sent)"
 
 
 class _Spooled(NamedTuple):
@@ -52,7 +54,8 @@ class _Spooled(NamedTuple):
     def close(self) -> None:
         with suppress(OSError):
             self.handle.close()
-        os.close(self.kept)
+        with suppress(OSError):
+            os.close(self.kept)
 
 
 class S3Unpublished(Unpublished):
@@ -78,7 +81,7 @@ class S3Unpublished(Unpublished):
     @override
     def create(self, path: str) -> BinaryIO:
         require_relative(path)
-        spooled = _Spooled.over(self._cache.spool(), f"{path} (kept here until it is sent)")
+        spooled = _Spooled.over(self._cache.spool(), f"{path} {KEPT_HERE}")
         if path in self._files:
             self._files[path].close()
         self._files[path] = spooled
@@ -148,7 +151,8 @@ class S3Unpublished(Unpublished):
         for file in self._files.values():
             file.close()
         for handle in self._scratch:
-            handle.close()
+            with suppress(OSError):  # Closing writes what is no longer wanted; its fault would hide the first one.
+                handle.close()
         self._files.clear()
         self._scratch.clear()
 
@@ -187,8 +191,10 @@ class Upload(NamedTuple):
 
     def part(self, start: int, size: int, send: Callable[..., Any], **numbers: Any) -> Any:
         """Sends a piece of the file; returns the reply."""
+        with at("reading again", f"{self.path} {KEPT_HERE}"):
+            content = _read(self.descriptor, start, size)
         with translated(f"{self.address}/{self.path}"):
-            return send(**self.place, **numbers, Body=_read(self.descriptor, start, size))
+            return send(**self.place, **numbers, Body=content)
 
 
 def send(uploads: list[Upload]) -> None:

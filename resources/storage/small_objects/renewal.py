@@ -36,11 +36,11 @@ class Renewals:
     def add(self, held: Renewable) -> None:
         """Begins to renew something."""
         with self._changed:
+            if not self._runs:
+                threading.Thread(target=self._run, daemon=True).start()
+                self._runs = True  # Only now: a machine may refuse another thread.
             self._held.append(held)
             self._changed.notify()
-            if not self._runs:
-                self._runs = True
-                threading.Thread(target=self._run, daemon=True).start()
 
     def remove(self, held: Renewable) -> None:
         """Ends that; does nothing if it had ended."""

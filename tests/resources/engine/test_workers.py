@@ -1,14 +1,22 @@
 """One worker: when it answers, and that it ends in the middle of a message."""
 
+import errno
 import os
+import signal
 import time
 from collections.abc import Iterator
+from multiprocessing import Pipe
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, NoReturn
 
 import pytest
 
+from resources.engine import workers
 from resources.engine.local import LocalEngine
 from resources.engine.workers import Worker, new_pipe
+from resources.errors import EngineError
 from tests.resources.engine.test_local import _done, jobs
 
 
@@ -52,6 +60,53 @@ def test_a_worker_that_got_half_a_message_is_stopped(monkeypatch: pytest.MonkeyP
     monkeypatch.undo()
     worker.stop()
     assert not worker._process.is_alive()
+
+
+class _Unloadable:
+    """Something that a worker cannot load, since a disk fails."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _fail, ()
+
+
+def _fail() -> None:
+    raise OSError(errno.EIO, "Input/output error", "own_stages.py")
+
+
+def test_a_worker_that_cannot_load_its_work_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def leave(code: int) -> NoReturn:
+        raise SystemExit(code)
+
+    monkeypatch.setattr(os, "_exit", leave)
+    ours, theirs = Pipe()
+    ours.send(_Unloadable())
+    with pytest.raises(SystemExit, match="1"):
+        workers._receive(theirs, SimpleQueue())
+    assert "own_stages.py" in capsys.readouterr().err
+    ours.close()
+    with pytest.raises(SystemExit, match="1"):
+        workers._receive(theirs, SimpleQueue())
+    assert capsys.readouterr().err == ""
+
+
+def test_the_signal_of_a_mapped_file_that_cannot_be_read_is_explained() -> None:
+    words = workers.end_words(-signal.SIGBUS)
+    assert "(SIGBUS). A file that is mapped into memory could not be read: its disk failed" in words
+
+
+def test_a_machine_that_starts_no_worker_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(workers, "_PAUSE", 0.0)
+    monkeypatch.setattr(ForkServerProcess, "start", fails)
+    with pytest.raises(
+        EngineError, match=r"no worker can be started: \[Errno 24\] Too many open files\. What was"
+    ) as found:
+        Worker(new_pipe()[1])
+    assert "forked" not in str(found.value)
 
 
 def _dies(item: int) -> int:

@@ -4,6 +4,8 @@ import io
 import itertools
 import lzma
 import resource
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -22,6 +24,7 @@ from resources.formats.codecs import (
     open_gzip,
     open_packed,
     open_zstd,
+    require_memory,
 )
 from tests.raw.packings import PACK, lz4_frame, zstd_frame
 
@@ -135,6 +138,45 @@ def test_streams_that_fail_reserve_no_memory_for_good(compress: Compress, opener
 
     before = max(reserved() for _ in range(10))
     assert max(reserved() for _ in range(40)) - before < 10 * asked
+
+
+_WITHOUT_MEMORY = """if True:
+    import io, resource
+    from pathlib import Path
+    import zstandard
+    from resources.formats.codecs import open_zstd
+    from resources.formats.segments import Segment, segment_lines
+
+    wide = zstandard.ZstdCompressor(compression_params=zstandard.ZstdCompressionParameters(window_log=26)).compressobj()
+    wide = wide.compress(b"a line\\n" * (1 << 23)) + wide.flush()
+    open_zstd(io.BytesIO(zstandard.compress(b"x"))).read()
+    whole = Segment(0, len(wide), 1 << 23, 7 << 23, "")
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 3_000_000,) * 2)
+    for read in (
+        lambda: open_zstd(io.BytesIO(wide)).read(4096),
+        lambda: open_zstd(io.BytesIO(wide), window=1 << 28).read(4096),
+        lambda: next(segment_lines(wide, whole)),
+    ):
+        try:
+            read()
+        except MemoryError:
+            print("no memory")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems limit no memory of a process")
+def test_a_machine_without_memory_for_a_window_is_no_damage() -> None:
+    code = [sys.executable, "-c", _WITHOUT_MEMORY]
+    done = subprocess.run(code, capture_output=True, text=True, check=False)
+    assert done.stdout.split("\n")[:-1] == ["no memory"] * 3, done.stderr
+
+
+def test_words_of_decoders_without_memory_are_known() -> None:
+    for words in ("Allocation error : not enough memory", "ERROR_allocation_failed"):
+        with pytest.raises(MemoryError, match=words):
+            require_memory(OSError(f"LZ4 decompress failed: {words}"))
+    require_memory(OSError("ZSTD decompress failed: Data corruption detected"))
 
 
 @pytest.mark.parametrize("packed", ["gzip", "bzip2", "xz"])

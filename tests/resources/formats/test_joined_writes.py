@@ -1,14 +1,19 @@
 """Joined writes leave the same file as plain ones, in fewer writes."""
 
 import io
+import subprocess
+import sys
+from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from typing_extensions import override
 
+from resources.errors import JobTimeoutError, StorageError
 from resources.formats.hdf5.joined import AT_ONCE, JoinedWrites
 from resources.formats.hdf5.writer import write_hdf5
 
@@ -61,20 +66,21 @@ def test_neighbours_are_one_write_and_little_is_held() -> None:
 
 
 class Failing(io.BytesIO):
-    """A disk that fails at one of its calls, and goes on. failed: its name."""
+    """A disk that fails at one of its calls, and goes on. failed: its name. raises: another error than a full disk."""
 
     failed = ""
 
-    def __init__(self, at: int) -> None:
+    def __init__(self, at: int, raises: BaseException | None = None) -> None:
         super().__init__()
         self._left = at
+        self._raises = raises
 
     def _call(self, name: str) -> None:
         if not self._left:
             self.failed = name
         self._left -= 1
         if self._left == -1:
-            raise OSError(28, f"No space left on device while {name}", "a.h5")
+            raise self._raises or OSError(28, f"No space left on device while {name}", "a.h5")
 
     @override
     def seek(self, *given: int) -> int:
@@ -111,6 +117,61 @@ def test_the_first_error_of_the_disk_is_raised_whatever_hdf5_does_after_it() -> 
             break
     assert not target.failed
     assert failed == {"seek", "write", "truncate", "flush"}
+
+
+@pytest.mark.parametrize("kind", [JobTimeoutError, KeyboardInterrupt, MemoryError, StorageError])
+def test_so_is_a_time_limit_and_what_else_meets_the_disk_there(kind: type[BaseException]) -> None:
+    rows = np.random.default_rng(1).integers(0, 1 << 30, (600, 3, 256)).astype(np.int32)
+    for at in count():
+        target = Failing(at, kind("the first"))
+        try:
+            write_hdf5(target, [rows], {}, features=["a", "b", "c"], sequence_length=256)
+        except BaseException as error:
+            assert repr(error) == repr(kind("the first"))
+        else:
+            break
+    assert at > 20
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_hdf5_hears_of_no_error(at: int) -> None:
+    target = Failing(at)
+    joined = JoinedWrites(target)
+    assert joined.write(b"abc") == 3
+    assert joined.truncate(9) == 9
+    assert joined.seek(0) == 0
+    assert joined.read(3) in (b"abc", bytes(3))
+    joined.flush()
+    with pytest.raises(OSError, match=f"No space left on device while {target.failed}"):
+        joined.require_written()
+
+
+def test_no_further_block_is_taken_after_an_error_of_the_disk() -> None:
+    def blocks() -> Iterator[NDArray[np.int32]]:
+        yield rows
+        raise AssertionError("the next block was asked for")
+
+    rows = np.random.default_rng(1).integers(0, 1 << 30, (600, 3, 256)).astype(np.int32)
+    with pytest.raises(OSError, match="No space left"):
+        write_hdf5(Failing(2), blocks(), {}, features=["a", "b", "c"], sequence_length=256)
+
+
+def test_a_process_with_such_an_error_ends_as_others() -> None:
+    code = """if True:
+        import errno, io
+        from resources.formats.hdf5.writer import write_hdf5
+
+        class Failing(io.BytesIO):
+            def seek(self, *_):
+                raise OSError(errno.EIO, "the disk fails")
+
+        try:
+            write_hdf5(Failing(), [], {}, features=["a"], sequence_length=4)
+        except OSError as error:
+            print(error)
+    """
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "[Errno 5] the disk fails\n"), found.stderr
 
 
 def test_an_error_of_another_is_not_replaced() -> None:

@@ -1,5 +1,6 @@
 """Copies on this machine: the limit holds, the oldest go, several processes agree, nothing half is left."""
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -146,3 +147,13 @@ def test_each_machine_finds_the_folder_of_its_user_for_itself(tmp_path: Path, mo
     sent = pickle.dumps(store)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "there"))
     assert pickle.loads(sent).cache.folder == tmp_path / "there/corpus-assets/objects"
+
+
+def test_errors_of_a_file_without_a_name_say_in_which_folder_it_is(tmp_path: Path) -> None:
+    file = FileCache(tmp_path, 1000).spool()
+    os.close(file.fileno())
+    file.write(b"x")
+    with pytest.raises(OSError, match=f"while writing: '{tmp_path} .a file without a name.'"):
+        file.flush()
+    with contextlib.suppress(OSError):
+        file.close()

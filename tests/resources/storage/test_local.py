@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.errors import StorageError
+from resources.errors import ConfigError, StorageError
 from resources.processes.alive import birth
 from resources.storage.holders import this_process
-from resources.storage.local import files
+from resources.storage.local import files, locks
 from resources.storage.local.locks import LOCK
-from resources.storage.local.store import LocalStorage
+from resources.storage.local.store import LocalStorage, open_local
 from resources.storage.local.unpublished import TEMPORARY
 
 
@@ -154,6 +154,58 @@ def test_temporary_folders_of_other_hosts_go_when_nothing_was_written_for_a_day(
     assert storage.abandoned() == [f"{TEMPORARY}/{names[0]}"]
 
 
+def test_a_writer_of_another_host_lives_while_it_puts_its_files_in_place(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = storage.root / TEMPORARY / f"elsewhere.1.{'0' * 16}"
+    folder.mkdir(parents=True)
+    iterdir = Path.iterdir
+
+    def with_one_that_goes(path: Path) -> list[Path]:
+        return [*iterdir(path), *([path / "0"] if path == folder else [])]
+
+    monkeypatch.setattr(Path, "iterdir", with_one_that_goes)
+    assert storage.abandoned() == []
+    os.utime(folder, (0, 0))
+    assert storage.abandoned() == [f"{TEMPORARY}/{folder.name}"]
+
+
+def test_a_record_that_cannot_be_looked_at_is_not_taken_away(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = storage.write("ledger/a/one.json", b"record")
+    assert entry is not None
+    look = Path.stat
+
+    def fails_aside(path: Path, **given: Any) -> os.stat_result:
+        if TEMPORARY in path.parts:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return look(path, **given)
+
+    monkeypatch.setattr(Path, "stat", fails_aside)
+    with pytest.raises(OSError, match="Input/output error while removing"):
+        storage.take_away("ledger/a/one.json", b"", entry.version)
+    assert storage.read("ledger/a/one.json", 0, 9) == b"record"
+
+
+def test_a_folder_that_the_machine_cannot_look_at_is_no_fault_of_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, number = os.stat, errno.EIO
+
+    def fails(place: Any, **given: Any) -> os.stat_result:
+        if str(place) == str(tmp_path):
+            raise OSError(number, os.strerror(number), str(place))
+        return look(place, **given)
+
+    monkeypatch.setattr(os, "stat", fails)
+    with pytest.raises(OSError, match="Input/output error while looking at"):
+        open_local(str(tmp_path), tmp_path, {"sync": False})
+    number = errno.EACCES
+    with pytest.raises(ConfigError, match="is not a folder"):
+        open_local(str(tmp_path), tmp_path, {"sync": False})
+
+
 def _open_anew(root: Path) -> int:
     """Exit code of another process that tries to build on a store."""
     code = "import sys; from pathlib import Path; from resources.storage.local.store import LocalStorage\n"
@@ -188,6 +240,26 @@ def test_a_lock_on_a_file_that_is_gone_is_taken_again(storage: LocalStorage, mon
     with storage.exclusive():
         assert len(taken) == 2
         assert (storage.root / LOCK).read_text().startswith(f"process {os.getpid()} on ")
+
+
+@pytest.mark.parametrize("kind", [PermissionError, OSError])
+def test_builders_and_writers_that_cannot_be_listed_are_not_none(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch, kind: type[OSError]
+) -> None:
+    builder = this_process("settings")
+    with storage.shared(builder):
+        storage.begin().create("a")
+
+        def fails(*_: object) -> Any:
+            raise kind(errno.EIO, os.strerror(errno.EIO), "in a folder")
+
+        for name in ("listdir", "scandir"):
+            monkeypatch.setattr(os, name, fails)
+        looks = (storage.at_work, storage.abandoned, lambda: list(locks.others(storage.root, "another")))
+        for look in looks:
+            with pytest.raises(OSError, match="Input/output error while listing"):
+                look()
+        monkeypatch.undo()
 
 
 def test_a_full_disk_leaves_the_old_file_and_nothing_temporary(
@@ -237,6 +309,22 @@ def test_new_folders_are_synced_in_their_parents(tmp_path: Path, monkeypatch: py
     LocalStorage(tmp_path / "store").write("a/b/c", b"x")
     store = tmp_path / "store"
     assert synced == [tmp_path, store, store / "a", store / "a/b"]
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_files_are_synced_also_if_their_writer_closed_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: bool
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    storage = LocalStorage(tmp_path / "store")
+    pending = storage.begin()
+    file = pending.create("a")
+    file.write(b"content")
+    if closed:
+        file.close()
+    pending.publish()
+    assert (tmp_path / "store/a").stat().st_ino in synced
 
 
 def test_a_list_of_a_folder_is_what_lies_below_it(storage: LocalStorage) -> None:

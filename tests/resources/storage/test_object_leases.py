@@ -3,6 +3,7 @@
 import copy
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any, cast
@@ -629,6 +630,26 @@ def test_renewals_go_over_requests_that_are_soon_given_up() -> None:
     with pytest.raises(StoreAccessError, match="no answer"):
         lease.renew()
     lease.require()
+
+
+def test_a_machine_that_refuses_a_thread_once_renews_what_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Due:
+        due = 0.0
+        renewed = threading.Event()
+
+        def renew(self) -> None:
+            self.due = float("inf")
+            self.renewed.set()
+
+    def refuses(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    renewals, held = Renewals(), Due()
+    with monkeypatch.context() as refused, pytest.raises(RuntimeError, match="can't start new thread"):
+        refused.setattr(threading.Thread, "start", refuses)
+        renewals.add(Due())
+    renewals.add(held)
+    assert held.renewed.wait(10)
 
 
 @pytest.mark.parametrize(("owner", "said"), [(True, "others went on without it"), (False, "removed or emptied")])
