@@ -166,7 +166,10 @@ class JobTimeoutError(BaseException):
     """A job took longer than allowed. Not an `Exception`, so that no handler of a stage takes it for a bad row."""
 
 
-_OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
+_OF_THE_FILE = {
+    *(errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO),
+    errno.ENAMETOOLONG,
+}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
