@@ -194,6 +194,21 @@ def is_of_the_file(error: OSError) -> bool:
     return error.errno is None or error.errno in _OF_THE_FILE
 
 
+def require_of_the_file(where: str, error: OSError) -> None:
+    """Raises `StorageError` for an operating-system error that says something about the machine."""
+    if not is_of_the_file(error):
+        raise file_fault(where, error) from None
+
+
+def raise_machine_fault(where: str, error: BaseException) -> None:
+    """Raises `StorageError` if an error of a library that got some content is one of the machine, and not of that.
+
+    where: what the library worked at.
+    """
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and not is_of_the_file(error)):
+        raise StorageError(f"{where}: the machine failed: {type(error).__name__}: {error}") from error
+
+
 def is_of_the_machine(error: BaseException) -> bool:
     """Returns whether an error over a stored file says nothing about its content: the machine or the store failed.
 

@@ -28,9 +28,10 @@ from corpus_assets.tokenize.tokenizers.ids_alone import IDS, files_of_vocabulary
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, files_digest, load_tokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Identity
 from corpus_assets.tokenize.tokenizers.training import special_tokens, train_bpe
-from resources.config_files import beside, held_in, is_file, read_outside
+from resources.config_files import beside, held_in, read_outside
 from resources.errors import BadFileError, ConfigError, CorpusError
 from resources.hashing import content_digest, keyed_hash
+from resources.outside.looking import is_file
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
