@@ -5,6 +5,8 @@ import signal
 import sys
 
 from corpus_assets.raw.web.extractors import Extraction, in_words, unlimited
+from corpus_assets.raw.web.libraries import PAGE
+from resources.errors import StorageError, raise_machine_fault
 from resources.processes.limited_work import Answer, serve
 
 
@@ -20,10 +22,18 @@ def begin(line: bytes) -> tuple[bytes, Answer]:
         try:
             found = {"text": extract(json.loads(line))}
         except Exception as fault:  # the libraries raise almost anything over broken pages
-            found = {"fault": in_words(fault)}
+            found = _failed(fault)
         return json.dumps(found).encode()
 
     return b"{}", answer
+
+
+def _failed(fault: Exception) -> dict[str, str]:
+    try:
+        raise_machine_fault(PAGE, fault)
+    except StorageError as error:
+        fault = error
+    return {"machine": str(fault)} if isinstance(fault, StorageError) else {"fault": in_words(fault)}
 
 
 if __name__ == "__main__":
