@@ -1,16 +1,19 @@
 """Extractors in a process of their own: limits, and what they print, read and start."""
 
+import errno
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from corpus_assets.raw.rows.faults import RowError
 from corpus_assets.raw.web.extractors import Extraction, extractor, main_text
-from resources.errors import CorpusError
+from resources.errors import CorpusError, StorageError
 
 
 def test_a_page_on_which_an_extractor_never_ends_costs_this_page_alone(own: Callable[[str], None]) -> None:
@@ -99,3 +102,15 @@ def test_a_limit_changes_no_text(own: Callable[[str], None]) -> None:
         with_limit = Extraction(("own_pages:text",), form=form, seconds=60)
         page = "<main><p>One paragraph of a page</p><pre>code  here</pre></main>"
         assert main_text(page, extractor(with_limit)) == main_text(page, extractor(without))
+
+
+def test_a_machine_that_starts_no_process_makes_no_bad_row(
+    own: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own("def text(page): return page\n")
+    extract = extractor(Extraction(("own_pages:text",), seconds=60))
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", Mock(side_effect=OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))))
+        with pytest.raises(StorageError, match=r"the machine failed: .*Resource temporarily unavailable"):
+            main_text("page", extract)
+    assert main_text("page", extract) == "page"
