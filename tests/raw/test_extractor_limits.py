@@ -1,6 +1,7 @@
 """Extractors in a process of their own: limits, and what they print, read and start."""
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from unittest.mock import Mock
 import pytest
 
 from corpus_assets.raw.rows.faults import RowError
+from corpus_assets.raw.web import extractor_server
 from corpus_assets.raw.web.extractors import Extraction, extractor, main_text
 from resources.errors import CorpusError, StorageError
 
@@ -114,3 +116,17 @@ def test_a_machine_that_starts_no_process_makes_no_bad_row(
         with pytest.raises(StorageError, match=r"the machine failed: .*Resource temporarily unavailable"):
             main_text("page", extract)
     assert main_text("page", extract) == "page"
+
+
+def test_a_text_for_which_there_is_no_memory_does_not_cost_too_much(
+    own: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages have no limit of memory, so that too little of it is a fault of the machine."""
+    own("def text(page): return page\n")
+    start = {"how": {"extractors": ["own_pages:text"]}, "folders": sys.path}
+    _, answer = extractor_server.begin(json.dumps(start).encode())
+    encode = json.dumps
+    monkeypatch.setattr(json, "dumps", Mock(side_effect=[MemoryError("none left"), encode({})]))
+    answer(b'"page"')
+    ((given,), _) = json.dumps.call_args  # type: ignore[attr-defined]
+    assert given == {"machine": "extracting the text of a page: the machine failed: MemoryError: none left"}

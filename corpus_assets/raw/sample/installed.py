@@ -17,6 +17,7 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from resources.errors import ConfigError, is_of_the_file
+from resources.outside.looking import is_file
 
 OWN_NAME = "corpus-assets"
 # Settings of the build and of the machine, which are often links out of the library.
@@ -130,7 +131,7 @@ def _standard_files(root: Path) -> list[InstalledFile]:
     for folder, subfolders, names in os.walk(root, onerror=_refuse):
         subfolders[:] = [name for name in subfolders if name not in NOT_CODE]
         paths = [Path(folder, name) for name in names if not name.startswith(MACHINE_OWN)]
-        found += [InstalledFile(path.relative_to(root).as_posix(), path, origin) for path in paths if path.is_file()]
+        found += [InstalledFile(path.relative_to(root).as_posix(), path, origin) for path in paths if is_file(path)]
     return sorted(found, key=lambda file: file.name)
 
 

@@ -20,10 +20,9 @@ def begin(line: bytes) -> tuple[bytes, Answer]:
 
     def answer(line: bytes) -> bytes:
         try:
-            found = {"text": extract(json.loads(line))}
+            return json.dumps({"text": extract(json.loads(line))}).encode()
         except Exception as fault:  # the libraries raise almost anything over broken pages
-            found = _failed(fault)
-        return json.dumps(found).encode()
+            return json.dumps(_failed(fault)).encode()
 
     return b"{}", answer
 
