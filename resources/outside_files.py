@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, cast
 
@@ -16,7 +17,7 @@ from typing_extensions import override
 from resources.errors import ConfigError, CorpusError, StorageError, require_of_the_file
 from resources.hashing import content_digest
 from resources.outside.agreed import MisreadError, agreed_digest
-from resources.outside.looking import files_below, is_file, is_folder
+from resources.outside.looking import files_below, is_folder
 from resources.outside.stream import BLOCK, OtherBytesError, OutsideStream
 from resources.raw_places.files import stamp
 
@@ -129,6 +130,6 @@ def _files_in(folder: Path) -> list[Path]:
 
 def _file_digest(file: Path) -> str:
     info = file.stat()
-    if not is_file(file):
+    if not S_ISREG(info.st_mode):
         raise _NoFileError(f"{str(file)!r} is neither a regular file nor a folder")
     return agreed_digest(str(file), (str(file), stamp(info)), lambda: file.open("rb"))
