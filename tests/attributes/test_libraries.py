@@ -13,9 +13,10 @@ import msgspec
 import pytest
 
 from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.attributes.semantic import static
 from corpus_assets.attributes.taggers.personal.presidio import analyzer_of
 from corpus_assets.attributes.taggers.source_code.starcoder import python_comments
-from corpus_assets.attributes.taggers.tokens import Run, runs
+from corpus_assets.attributes.taggers.tokens import Run, runs, tokenizer_of
 from resources.documents.tagger import Spans, Text
 from resources.errors import BadFileError, StorageError
 from resources.formats.documents import Document
@@ -224,3 +225,15 @@ def test_a_pipeline_that_the_machine_cannot_copy_may_be_one(
     monkeypatch.setattr(OutsideFile, "copied", Mock(side_effect=error))
     with pytest.raises(kind, match=f"^folder: .*{re.escape(str(error))}"):
         analyzer_of([OutsideFile("/a/folder")])
+
+
+def test_too_little_memory_is_no_fault_of_a_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    fails = Mock(from_buffer=Mock(side_effect=MemoryError("none left")))
+    monkeypatch.setattr("tokenizers.Tokenizer", fails)
+    monkeypatch.setattr(static, "Tokenizer", fails)
+    path = str(tmp_path / "tokenizer.json")
+    with pytest.raises(StorageError, match=r"tokenizer\.json: the machine failed: MemoryError: none left"):
+        tokenizer_of([OutsideFile(path)])
+    with pytest.raises(StorageError, match=r"model: .*tokenizer\.json: the machine failed: MemoryError: none left"):
+        static._tokenizer(path, "model")
