@@ -130,3 +130,16 @@ def test_a_text_for_which_there_is_no_memory_does_not_cost_too_much(
     answer(b'"page"')
     ((given,), _) = json.dumps.call_args  # type: ignore[attr-defined]
     assert given == {"machine": "extracting the text of a page: the machine failed: MemoryError: none left"}
+
+
+def test_a_process_that_breaks_while_it_loads_extractors_makes_no_bad_row(own: Callable[[str], None]) -> None:
+    """As it does if the disk cannot give a page of a library."""
+    own(
+        "import os, signal, sys\n"
+        "if 'extractor_server' in str(sys.modules['__main__'].__file__): os.kill(os.getpid(), signal.SIGBUS)\n"
+        "def text(page): return page\n"
+    )
+    with pytest.raises(
+        CorpusError, match=r"cannot start: it breaks the process \(SIGBUS\); what it is to be asked is not"
+    ):
+        main_text("page", extractor(Extraction(("own_pages:text",), seconds=60)))
