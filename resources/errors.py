@@ -166,7 +166,10 @@ class JobTimeoutError(BaseException):
     """A job took longer than allowed. Not an `Exception`, so that no handler of a stage takes it for a bad row."""
 
 
-_OF_THE_FILE = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
+_OF_THE_FILE = {
+    *(errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO),
+    errno.ENAMETOOLONG,
+}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -189,6 +192,21 @@ def is_full(error: BaseException) -> bool:
 def is_of_the_file(error: OSError) -> bool:
     """Returns whether an operating-system error says something about the file, and not about the machine."""
     return error.errno is None or error.errno in _OF_THE_FILE
+
+
+def require_of_the_file(where: str, error: OSError) -> None:
+    """Raises `StorageError` for an operating-system error that says something about the machine."""
+    if not is_of_the_file(error):
+        raise file_fault(where, error) from None
+
+
+def raise_machine_fault(where: str, error: BaseException) -> None:
+    """Raises `StorageError` if an error of a library that got some content is one of the machine, and not of that.
+
+    where: what the library worked at.
+    """
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and not is_of_the_file(error)):
+        raise StorageError(f"{where}: the machine failed: {type(error).__name__}: {error}") from error
 
 
 def is_of_the_machine(error: BaseException) -> bool:

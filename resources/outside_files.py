@@ -8,14 +8,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, cast
 
 from typing_extensions import override
 
-from resources.errors import ConfigError, CorpusError, StorageError
+from resources.errors import ConfigError, CorpusError, StorageError, require_of_the_file
 from resources.hashing import content_digest
 from resources.outside.agreed import MisreadError, agreed_digest
+from resources.outside.looking import files_below, is_folder
 from resources.outside.stream import BLOCK, OtherBytesError, OutsideStream
 from resources.raw_places.files import stamp
 
@@ -55,9 +57,10 @@ class OutsideFile:
         original = Path(self.path)
         with TemporaryDirectory(prefix="corpus-outside-") as folder:
             copy = Path(folder, original.name)
-            if original.is_dir():
+            whole = is_folder(original)
+            if whole:
                 copy.mkdir()
-            for file in _below(original) if original.is_dir() else [original]:
+            for file in files_below(original) if whole else [original]:
                 target = copy / file.relative_to(original)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with OutsideFile(str(file)).open() as source, target.open("wb") as out:
@@ -89,12 +92,13 @@ def outside_digest(key: str, paths: Sequence[str]) -> str:
     """Returns the digest of the contents of files, or folders of files, whatever their names and order.
 
     A file is read once per process as long as its stamp stays. `ConfigError` names the configuration key if one cannot
-    be read. key: the configuration key that names the files.
+    be read, `StorageError` if the machine cannot read it now. key: the configuration key that names the files.
     """
     try:
         return content_digest(*sorted(_digest(Path(path)).encode() for path in paths))
     except OSError as error:
         name = error.filename or paths[0]
+        require_of_the_file(f"{key}: {str(name)!r}", error)
         raise ConfigError(f"{key}: {str(name)!r} cannot be read: {error.strerror}") from None
     except _NoFileError as error:
         raise ConfigError(f"{key}: {error}") from None
@@ -111,18 +115,14 @@ class _NoFileError(Exception):
 
 
 def _digest(path: Path) -> str:
-    if not path.is_dir():
+    if not is_folder(path):
         return _file_digest(path)
     parts = [part for file in _files_in(path) for part in (str(file.relative_to(path)), _file_digest(file))]
     return content_digest(*(part.encode("utf-8", "surrogateescape") for part in parts))
 
 
-def _below(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if not path.is_dir())
-
-
 def _files_in(folder: Path) -> list[Path]:
-    found = _below(folder)
+    found = files_below(folder)
     if not found or len(found) > _MAX_FILES:
         raise _NoFileError(f"{str(folder)!r} is a folder of {len(found)} files; valid: 1 to {_MAX_FILES}")
     return found
@@ -130,6 +130,6 @@ def _files_in(folder: Path) -> list[Path]:
 
 def _file_digest(file: Path) -> str:
     info = file.stat()
-    if not file.is_file():
+    if not S_ISREG(info.st_mode):
         raise _NoFileError(f"{str(file)!r} is neither a regular file nor a folder")
     return agreed_digest(str(file), (str(file), stamp(info)), lambda: file.open("rb"))

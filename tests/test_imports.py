@@ -207,6 +207,7 @@ def test_the_configuration_knows_no_stage_and_no_algorithm() -> None:
     assert {name for name in known if name.startswith("resources")} == {
         "resources.errors",
         "resources.outside.hidden",
+        "resources.outside.looking",
         "resources.raw_places.addresses",
         "resources.storage.s3.address",
         "resources.storage.unnamed",

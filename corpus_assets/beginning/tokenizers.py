@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from resources.errors import ConfigError
+from resources.errors import ConfigError, require_of_the_file
+from resources.outside.looking import is_file, is_folder
 
 _VALID: Final = (
     "a tokenizer.json, a folder with one, a SentencePiece .model, or a name on the hub such as openai-community/gpt2"
@@ -26,11 +27,11 @@ class Chosen:
 def tokenizer_named(given: str) -> Chosen:
     """Returns the tokenizer that is named; `ConfigError` if it is none. One on the hub is not looked up."""
     path = Path(given).expanduser()
-    if path.is_dir():
-        if not any((path / name).is_file() for name in _IN_A_FOLDER):
+    if is_folder(path):
+        if not any(is_file(path / name) for name in _IN_A_FOLDER):
             raise ConfigError(f"--tokenizer: {given!r} holds none of {', '.join(_IN_A_FOLDER)}; valid: {_VALID}")
         return Chosen({"kind": "huggingface", "path": str(path)}, _has_template(path))
-    if path.is_file():
+    if is_file(path):
         kind = {".json": "tokenizer_json", ".model": "sentencepiece"}.get(path.suffix.lower())
         if kind is None:
             raise ConfigError(f"--tokenizer: {given!r} is a file of another kind; valid: {_VALID}")
@@ -41,10 +42,13 @@ def tokenizer_named(given: str) -> Chosen:
 
 
 def _has_template(folder: Path) -> bool:
-    if (folder / "chat_template.jinja").is_file():
+    if is_file(folder / "chat_template.jinja"):
         return True
     try:
         found = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except ValueError:
+        return False
+    except OSError as error:
+        require_of_the_file(f"--tokenizer: {str(folder)!r}", error)
         return False
     return isinstance(found, dict) and bool(found.get("chat_template"))

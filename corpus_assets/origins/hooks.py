@@ -10,10 +10,11 @@ from corpus_assets import dataset_names as names
 from corpus_assets.origins.counting import LIST, rules_of
 from corpus_assets.origins.languages import PREFIX
 from corpus_assets.tokenize.encode.attempts import BACKEND
-from resources.config_files import beside, is_file, read_outside
+from resources.config_files import beside, read_outside
 from resources.documents.looked_for import absent_notes
 from resources.errors import ConfigError
 from resources.hashing import content_digest
+from resources.outside.looking import is_file
 from resources.stage.hooks import Hooks, Values
 from resources.stage.partition import Partition
 

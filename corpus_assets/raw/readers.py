@@ -215,7 +215,7 @@ def _faults(where: str) -> Iterator[None]:
         raise BadFileError(where, f"{fault} (`largest_window` of its source allows more)") from fault
     except CodecError as fault:
         raise BadFileError(where, str(fault)) from fault
-    except CorpusError:
+    except (CorpusError, MemoryError):  # Arrow's own MemoryError is an ArrowException too.
         raise
     except (EOFError, tarfile.TarError, pa.ArrowException) as fault:
         raise BadFileError(where, f"cannot be read: {fault}") from fault

@@ -28,9 +28,10 @@ from corpus_assets.tokenize.tokenizers.ids_alone import IDS, files_of_vocabulary
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, files_digest, load_tokenizer
 from corpus_assets.tokenize.tokenizers.protocol import Identity
 from corpus_assets.tokenize.tokenizers.training import special_tokens, train_bpe
-from resources.config_files import beside, held_in, is_file, read_outside
-from resources.errors import BadFileError, ConfigError, CorpusError
+from resources.config_files import beside, held_in, read_outside
+from resources.errors import BadFileError, ConfigError, CorpusError, StorageError
 from resources.hashing import content_digest, keyed_hash
+from resources.outside.looking import is_file
 from resources.stage.partition import Partition
 from resources.stage.task import Task
 
@@ -155,7 +156,8 @@ def tokenizer_files(settings: Settings, section: str = "tokenizer") -> dict[str,
 def spaces_go(settings: Settings) -> bool:
     """Returns whether white space beside the control tokens of a tokenizer differs from that elsewhere.
 
-    It is taken to differ for a name on the hub, whose files are not at hand. Faults are those of `check_tokenizer`.
+    It is taken to differ for a name on the hub, whose files are not at hand. Faults of its files are those of
+    `check_tokenizer`; `StorageError` and `OSError` if the machine cannot read them now.
     """
     if settings["kind"] in ("train", "gpt2", "ids"):
         return False
@@ -163,6 +165,8 @@ def spaces_go(settings: Settings) -> bool:
         return True
     try:
         contents = tokenizer_files(settings)
+    except StorageError:
+        raise
     except CorpusError:
         return False
     return TOKENIZER_JSON in contents and library.spaces_go(contents[TOKENIZER_JSON])

@@ -5,9 +5,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from resources.errors import ConfigError, CorpusError
+from resources.errors import ConfigError, CorpusError, StorageError
 
 LABEL = "__label__"
+UNOPENED = "cannot be opened"
+"""What the library says of a file that it cannot open."""
 
 
 def trained_model(lines: Iterable[tuple[str, str]], **options: Any) -> bytes:
@@ -24,7 +26,7 @@ def trained_model(lines: Iterable[tuple[str, str]], **options: Any) -> bytes:
         try:
             found = fasttext.train_supervised(str(examples), thread=1, verbose=0, **options)
             found.save_model(str(model))
-        except (ValueError, RuntimeError, MemoryError) as error:
+        except (ValueError, RuntimeError) as error:
             raise CorpusError(f"fastText cannot be trained: {error}") from None
         return model.read_bytes()
 
@@ -32,7 +34,7 @@ def trained_model(lines: Iterable[tuple[str, str]], **options: Any) -> bytes:
 def opened_model(content: bytes) -> Any:
     """Returns a model whose layout was checked; `ValueError` if the library cannot read it.
 
-    `ConfigError` without the library.
+    `ConfigError` without the library, `StorageError` if the machine cannot open the copy that it reads.
     """
     try:
         from fasttext.FastText import _FastText
@@ -43,7 +45,9 @@ def opened_model(content: bytes) -> Any:
         file.write_bytes(content)
         try:
             return _FastText(str(file))
-        except (ValueError, RuntimeError, MemoryError) as error:
+        except (ValueError, RuntimeError) as error:
+            if UNOPENED in str(error):
+                raise StorageError("fastText cannot open a copy of the model now") from None
             raise ValueError(f"fastText cannot read it: {error}") from None
 
 

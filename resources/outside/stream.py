@@ -66,7 +66,7 @@ class OutsideStream(Seekable):
     def end(self) -> int:
         if self._ended:
             return self._passed
-        self._at = self._source.seek(0, 2)
+        self._at = self._sought(0, 2)
         return self._at
 
     @override
@@ -143,7 +143,7 @@ class OutsideStream(Seekable):
     def _read(self, first: int, size: int) -> bytes:
         """Returns bytes of the source, fewer only at its end."""
         if self._at != first:
-            self._source.seek(first)
+            self._sought(first)
         self._at = _UNKNOWN  # until all went well
         try:
             found = self._source.read(size)
@@ -154,6 +154,13 @@ class OutsideStream(Seekable):
             raise
         self._at = first + len(found)
         return found
+
+    def _sought(self, place: int, whence: int = 0) -> int:
+        try:
+            return self._source.seek(place, whence)
+        except Exception as error:
+            self.fault = error
+            raise
 
 
 def _left(size: int | None, done: int) -> int:

@@ -52,8 +52,9 @@ class LimitedProcess:
     def ask(self, request: bytes) -> bytes:
         """Returns the answer to a request.
 
-        OverLimitError if it would need too much; CorpusError if something else ended the process. If an old process
-        runs out of memory, the request goes once more to a new one, so that answers do not depend on earlier requests.
+        OverLimitError if it would need too much; CorpusError if something else ended the process, or anything before
+        it saw the request. If an old process runs out of memory, the request goes once more to a new one, so that
+        answers do not depend on earlier requests.
         """
         with self._asking:
             is_new = self._process is None or not self._process.asked
@@ -79,7 +80,12 @@ class LimitedProcess:
         return self._process
 
     def _answer(self, request: bytes) -> bytes:
-        process = self._running()
+        try:
+            process = self._running()
+        except OverLimitError as fault:  # It has not seen the request yet.
+            raise CorpusError(
+                f"a helper process cannot start: {fault}; what it is to be asked is not the reason"
+            ) from None
         answer = self._exchange(process, request)
         process.asked = True
         return answer

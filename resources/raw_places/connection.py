@@ -1,8 +1,10 @@
 """Requests over HTTP: one pool of connections per process, and our own error messages, which never hold a query."""
 
+import errno
 import logging
 import os
 import re
+import socket
 from collections.abc import Mapping
 from http.client import responses
 from typing import Any
@@ -36,6 +38,12 @@ _POOLS: dict[str | None, urllib3.PoolManager] = {}
 os.register_at_fork(after_in_child=_POOLS.clear)  # The parent's connections must not be used after a fork.
 _CODINGS = {"gzip": ".gz", "x-gzip": ".gz", "zstd": ".zst", "br": ".br", "deflate": ".z", "compress": ".z"}
 """Content encodings of servers, and the suffixes of files that are stored that way."""
+
+_OF_THE_MACHINE = {
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EIO),
+    *(socket.EAI_AGAIN, socket.EAI_MEMORY, socket.EAI_SYSTEM),
+}
+"""Errors before anybody was asked, which say nothing about a host; those of names are numbers below 0."""
 
 _RANGE = re.compile(r"bytes \d+-\d+/(\d+|\*)")
 
@@ -206,6 +214,8 @@ def _proxy(address: str, **size: Any) -> urllib3.ProxyManager:
 def _words(error: BaseException) -> str:
     """Returns the library's message without the address that it holds."""
     cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+    if isinstance(cause.__cause__, OSError) and cause.__cause__.errno in _OF_THE_MACHINE:
+        return str(cause.__cause__.strerror)
     known = {
         NameResolutionError: "the name of the host is not known",
         NewConnectionError: "nobody listens there, or no way leads there",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from resources.errors import StorageError, is_of_the_file
 from resources.hashing import content_digest
+from resources.outside.looking import real_path
 from resources.storage.file_times import settled
 
 LEADS_OUTSIDE = "is a link that leads outside the folder; `follow_links: true` reads it"
@@ -118,8 +119,9 @@ def _is_folder(item: "os.DirEntry[str]", source: str, path: str, *, follow_symli
 
 
 def _found(top: Path, item: "os.DirEntry[str]", source: str, path: str, follow_links: bool) -> FoundFile:
-    outside = item.is_symlink() and not follow_links and _leads_outside(top, item.path)
+    outside = False
     try:
+        outside = item.is_symlink() and not follow_links and _leads_outside(top, item.path)
         info = item.stat()
     except OSError as error:
         if outside and not isinstance(error, FileNotFoundError):
@@ -152,7 +154,7 @@ def _machine_fault(source: str, path: str, error: OSError) -> StorageError:
 
 
 def _leads_outside(top: Path, path: str) -> bool:
-    return not Path(os.path.realpath(path)).is_relative_to(top.resolve())
+    return not real_path(path).is_relative_to(real_path(top))
 
 
 def may_hold(segments: Sequence[str], folder: str) -> bool:

@@ -12,6 +12,7 @@ from resources.raw_places.addresses import HubAddress, hub_address
 from resources.raw_places.files import FoundFile, fixed_folder, glob_pattern
 from resources.raw_places.interface import NO_FILE, SourceFolder, member_path, together
 from resources.raw_places.web import WebFile, open_url
+from resources.system_errors import error_words
 
 _KNOWN_TREES = 8
 
@@ -151,6 +152,8 @@ def _faults(what: str) -> Iterator[None]:
         status = getattr(error.response, "status_code", "no status")
         raise StorageError(f"{what}: the hub cannot be read now: it answers {status}") from None
     except below as error:
-        raise StorageError(f"{what}: the hub cannot be reached: {type(error).__name__}") from None
+        is_of_the_system = isinstance(error, OSError) and error.errno is not None
+        why = error_words(error) if is_of_the_system else type(error).__name__
+        raise StorageError(f"{what}: the hub cannot be reached: {why}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise StorageError(f"{what}: the hub's answer cannot be understood: {type(error).__name__}") from None

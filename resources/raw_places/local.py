@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from resources.errors import ConfigError, StorageError, file_fault, is_of_the_machine
 from resources.outside.hidden import shown_address
+from resources.outside.looking import is_file, is_folder, real_path
 from resources.raw_places.files import FoundFile, printable, stamp, walk
 from resources.raw_places.interface import LEAVES, NO_FILE, NO_PATH, SourceFolder
 from resources.system_errors import open_placed
@@ -28,12 +29,12 @@ class LocalFolder:
         """Returns every file that a glob wants."""
         top, where = Path(self.location), folder.key or f"sources.{folder.name}"
         try:
-            is_folder = top.is_dir()
+            there = is_folder(top)
         except OSError as error:
             raise StorageError(
                 f"{where}.location: {shown_address(self.location)} cannot be looked at: {error.strerror}"
             ) from None
-        if not is_folder:
+        if not there:
             raise ConfigError(f"{where}.location: {shown_address(self.location)} {_no_folder(top)}")
         return list(walk(top, folder.name, folder.globs, ignored, follow_links=folder.follow_links))
 
@@ -50,14 +51,14 @@ class LocalFolder:
 
     def _member(self, file: FoundFile, name: str) -> FoundFile:
         try:
-            path = Path(self.location, file.path).parent.joinpath(name).resolve()
-            inside = path.is_relative_to(Path(self.location).resolve())
-            is_file = inside and path.is_file()
-        except (OSError, RuntimeError, ValueError) as error:
+            path = real_path(Path(self.location, file.path).parent.joinpath(name))
+            inside = path.is_relative_to(real_path(self.location))
+            there = inside and is_file(path)
+        except (OSError, ValueError) as error:
             if isinstance(error, OSError) and is_of_the_machine(error) and error.errno not in _OF_THE_PATH:
                 raise StorageError(f"{printable(name)}: cannot be looked at now: {error.strerror}") from None
             return FoundFile(name, 0, "0", NO_PATH)
-        if not is_file:
+        if not there:
             return FoundFile(name, 0, "0", NO_FILE if inside else LEAVES)
         return FoundFile(str(path), 0, "", None)
 
@@ -73,7 +74,7 @@ class LocalFolder:
 
     def identities(self, files: Iterable[FoundFile]) -> Iterator[str]:
         """Yields the paths of files without links above the folder."""
-        top = Path(self.location).resolve()
+        top = real_path(self.location)
         yield from (str(top / file.path) for file in files)
 
 

@@ -2,8 +2,10 @@
 
 import io
 import struct
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock, Mock
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,9 @@ from hypothesis import strategies as st
 
 from corpus_assets.attributes.fasttext_layout import ModelError, check_layout
 from corpus_assets.attributes.registry import BUILT_IN
-from resources.errors import BadFileError
+from corpus_assets.attributes.taggers.fasttext import model_of
+from resources.documents.fasttext_models import opened_model, trained_model
+from resources.errors import BadFileError, StorageError
 from resources.outside_files import OutsideFile
 
 WORDS = ["the", "of", "fleuve"]
@@ -71,3 +75,32 @@ def test_a_damaged_model_is_a_bad_file_by_name(tmp_path: Path, content: Any, mes
     (tmp_path / "m.bin").write_bytes(content)
     with pytest.raises(BadFileError, match=rf"m\.bin: .*{message}"):
         BUILT_IN["fasttext_doc"].files["model"]([OutsideFile(str(tmp_path / "m.bin"))])
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ValueError("/tmp/x/m.bin cannot be opened for loading!"), StorageError),
+        (MemoryError("std::bad_alloc"), MemoryError),
+        (RuntimeError("odd"), BadFileError),
+    ],
+)
+def test_a_model_that_the_machine_cannot_load_is_no_bad_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type[Exception]
+) -> None:
+    """Its layout was found to be right before."""
+    library = MagicMock()
+    library._FastText.side_effect = error
+    monkeypatch.setitem(sys.modules, "fasttext", MagicMock(FastText=library))
+    monkeypatch.setitem(sys.modules, "fasttext.FastText", library)
+    (tmp_path / "m.bin").write_bytes(model_bytes())
+    with pytest.raises(kind):
+        model_of([OutsideFile(str(tmp_path / "m.bin"))])
+    with pytest.raises(ValueError if kind is BadFileError else kind):
+        opened_model(model_bytes())
+
+
+def test_training_without_memory_is_no_fault_of_the_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fasttext", MagicMock(train_supervised=Mock(side_effect=MemoryError)))
+    with pytest.raises(MemoryError):
+        trained_model([("a", "text")])

@@ -1,18 +1,24 @@
 """Taggers that lean on a library which may be absent; what is absent here is skipped."""
 
+import errno
 import random
+import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock, Mock
 
 import msgspec
 import pytest
 
 from corpus_assets.attributes.registry import BUILT_IN
+from corpus_assets.attributes.semantic import static
+from corpus_assets.attributes.taggers.personal.presidio import analyzer_of
 from corpus_assets.attributes.taggers.source_code.starcoder import python_comments
-from corpus_assets.attributes.taggers.tokens import Run, runs
+from corpus_assets.attributes.taggers.tokens import Run, runs, tokenizer_of
 from resources.documents.tagger import Spans, Text
-from resources.errors import BadFileError
+from resources.errors import BadFileError, StorageError
 from resources.formats.documents import Document
 from resources.outside_files import OutsideFile
 
@@ -205,3 +211,29 @@ def test_runs_of_tokens() -> None:
     assert [run.times for run in runs(np.array([5] * 6))] == [6, 3]
     assert list(runs(np.array([], dtype=np.int64))) == []
     assert list(runs(np.arange(50))) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"), [(OSError(errno.ENOSPC, "full"), StorageError), (OSError("[E050] no pipeline"), BadFileError)]
+)
+def test_a_pipeline_that_the_machine_cannot_copy_may_be_one(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, kind: type[Exception]
+) -> None:
+    for name in ("", ".nlp_engine", ".predefined_recognizers"):
+        monkeypatch.setitem(sys.modules, f"presidio_analyzer{name}", MagicMock(EmailRecognizer=object))
+    monkeypatch.setitem(sys.modules, "tldextract", MagicMock())
+    monkeypatch.setattr(OutsideFile, "copied", Mock(side_effect=error))
+    with pytest.raises(kind, match=f"^folder: .*{re.escape(str(error))}"):
+        analyzer_of([OutsideFile("/a/folder")])
+
+
+def test_too_little_memory_is_no_fault_of_a_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    fails = Mock(from_buffer=Mock(side_effect=MemoryError("none left")))
+    monkeypatch.setattr("tokenizers.Tokenizer", fails)
+    monkeypatch.setattr(static, "Tokenizer", fails)
+    path = str(tmp_path / "tokenizer.json")
+    with pytest.raises(StorageError, match=r"tokenizer\.json: the machine failed: MemoryError: none left"):
+        tokenizer_of([OutsideFile(path)])
+    with pytest.raises(StorageError, match=r"model: .*tokenizer\.json: the machine failed: MemoryError: none left"):
+        static._tokenizer(path, "model")

@@ -1,15 +1,18 @@
 """Perplexity by small models: its definition, CCNet's normalization and buckets, and files that are no models."""
 
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 import sentencepiece
 
 from corpus_assets.attributes.registry import BUILT_IN
 from corpus_assets.attributes.taggers.labels.perplexity import borders_of, normalized, pieces_of
+from resources.documents.kenlm_models import read_model
 from resources.documents.tagger import Spans, Text
-from resources.errors import BadFileError
+from resources.errors import BadFileError, StorageError
 from resources.formats.documents import Document
 from resources.outside_files import OutsideFile
 
@@ -104,3 +107,23 @@ def test_borders_are_two_rising_numbers(tmp_path: Path, content: str) -> None:
     (tmp_path / "borders").write_text(content)
     with pytest.raises(BadFileError, match=r"borders.*two"):
         borders_of([OutsideFile(str(tmp_path / "borders"))])
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("ErrnoException because `-1 == (ret = open(name, 00))'. Too many open files while opening m", StorageError),
+        ("FDException because `ret < 0'. Input/output error in m while reading 6 bytes in file m", StorageError),
+        ("FDException because `ret < 0'. Is a directory in m while reading 6 bytes in file m", BadFileError),
+        ('FormatLoadException. first non-empty line was "no model" not \\data\\. Byte: 8', BadFileError),
+    ],
+)
+def test_a_model_that_the_machine_cannot_read_may_be_one(
+    monkeypatch: pytest.MonkeyPatch, said: str, kind: type[Exception]
+) -> None:
+    """The library has no other errors than `OSError` without a number."""
+    library = MagicMock()
+    library.Model.side_effect = OSError(f"Cannot read model 'm' (util/file.cc:76 in int util::Open threw {said})")
+    monkeypatch.setitem(sys.modules, "kenlm", library)
+    with pytest.raises(kind, match=r"^m\.arpa: "):
+        read_model("m", "m.arpa")

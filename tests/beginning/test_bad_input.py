@@ -1,10 +1,12 @@
 """What `corpus init` cannot use gets a sentence, and nothing is written."""
 
+import errno
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock, Mock
 
 import pytest
 import zstandard
@@ -12,14 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.beginning.looking import look, rows
+from corpus_assets.beginning.looking.copies import copies_in
 from corpus_assets.beginning.looking.values import begun_object
+from corpus_assets.beginning.tokenizers import tokenizer_named
 from corpus_assets.beginning.writing import write_whole
 from corpus_assets.config.datasets.files import Files
-from resources.errors import ConfigError
+from resources.errors import BadFileError, ConfigError, StorageError
 from resources.raw_places import RawPlace
 from resources.raw_places.files import FoundFile
 from tests.beginning.starts import begin, begun, prose, refused, write_jsonl
 from tests.beginning.starts import rows as documents
+from tests.failing import failing
 from tests.house import TOP
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
@@ -84,6 +89,44 @@ def test_an_unreadable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(os, "scandir", denied)
     assert "cannot be listed: Permission denied" in refused(tmp_path / "raw", out(tmp_path))
+
+
+def test_a_folder_below_that_the_machine_cannot_list_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in it would be missing in corpus.yaml, although nothing is wrong with it."""
+    for name in ("2024-01", "2024-02"):
+        write_jsonl(tmp_path / f"raw/web/{name}/a.jsonl", documents(4))
+    failing(monkeypatch, "scandir", "2024-02")
+    said = refused(tmp_path / "raw", out(tmp_path))
+    assert said.endswith("raw/web/2024-02' cannot be listed: Input/output error")
+    assert not out(tmp_path).exists()
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES])
+def test_settings_beside_a_tokenizer_that_the_machine_cannot_read_are_not_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    (tmp_path / "tokenizer_config.json").write_text('{"chat_template": "x"}')
+    assert tokenizer_named(str(tmp_path)).has_template
+    monkeypatch.setattr(Path, "read_text", Mock(side_effect=OSError(number, os.strerror(number))))
+    if number == errno.EACCES:
+        assert not tokenizer_named(str(tmp_path)).has_template
+        return
+    with pytest.raises(StorageError, match=r"^--tokenizer: .*cannot be read now: Input/output error"):
+        tokenizer_named(str(tmp_path))
+    failing(monkeypatch, "stat", "chat_template.jinja")
+    with pytest.raises(OSError, match="Input/output error"):
+        tokenizer_named(str(tmp_path))
+
+
+def test_files_that_the_machine_cannot_compare_are_not_taken_for_different() -> None:
+    raw = MagicMock()
+    raw.__enter__.return_value.read.side_effect = OSError(errno.EIO, os.strerror(errno.EIO))
+    files = [FoundFile(name, 9, "1", None) for name in ("a.jsonl", "b.jsonl")]
+    with pytest.raises(StorageError, match=r"a\.jsonl: cannot be read now: Input/output error"):
+        copies_in(Mock(open=lambda *_: raw), files)
+    gone = Mock(side_effect=BadFileError("a.jsonl", "cannot be read: No such file or directory"))
+    assert copies_in(Mock(open=gone), files) == []
 
 
 def test_a_folder_below_that_cannot_be_listed_is_in_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from corpus_assets.config.reading.loading import load_config, loaded_config
 from corpus_assets.config.section import LocalPath, Location, Template
 from docs.configuration_page import models
 from resources.errors import ConfigError
+from tests.failing import failing
 
 BASE = """\
 name: base
@@ -269,3 +270,19 @@ def _normal(value: Any) -> Any:
     if isinstance(value, list):
         return [_normal(one) for one in value]
     return os.path.normpath(value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("link", ["store", "again.yaml"])
+def test_a_link_that_the_machine_cannot_follow_gives_no_other_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    (tmp_path / "deep/below").mkdir(parents=True)
+    (tmp_path / "store").symlink_to("deep/below")
+    write(tmp_path / "deep/below", variant="extends: ../../store/base.yaml\n")
+    (tmp_path / "deep/below/again.yaml").symlink_to("base.yaml")
+    variant = tmp_path / "deep/variant.yaml"
+    variant.write_text(f"extends: {tmp_path}/store/{'again' if link == 'again.yaml' else 'base'}.yaml\n")
+    assert read_values(variant).values["sources"][0]["location"] == "below/raw/books"
+    failing(monkeypatch, "lstat", link)
+    with pytest.raises(OSError, match="Input/output error"):
+        read_values(variant)

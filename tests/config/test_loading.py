@@ -1,5 +1,7 @@
 """corpus.yaml: every kind of fault is refused with its key, what was received and what is valid."""
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from corpus_assets.config.reading.loading import load_config, parse_config
 from corpus_assets.config.reading.profiles import PROFILES
 from corpus_assets.config.sections import HoldoutCount
 from corpus_assets.corpus.corpus import Corpus
-from resources.errors import ConfigError
+from resources.errors import ConfigError, StorageError
+from tests.failing import failing
 
 SOURCE = {"name": "a", "location": "raw"}
 
@@ -418,3 +421,34 @@ def test_two_sources_of_one_folder_must_share_no_file(tmp_path: Path) -> None:
         load_config(written(tmp_path, yaml.safe_dump({"sources": [one, two]})))
     apart = [{**one, "glob": "*.jsonl"}, {**two, "glob": ["*.txt", "*.parquet"]}]
     assert len(load_config(written(tmp_path, yaml.safe_dump({"sources": apart}))).sources) == 2
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES])
+def test_a_file_that_the_machine_cannot_read_is_no_wrong_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    path = tmp_path / "corpus.yaml"
+    path.write_text(yaml.safe_dump({"sources": [SOURCE]}))
+    failing(monkeypatch, "stat", "corpus.yaml", number)
+    kind, said = (StorageError, "cannot be read now") if number == errno.EIO else (ConfigError, "cannot be read")
+    with pytest.raises(kind, match=rf"corpus\.yaml: {said}: {os.strerror(number)}"):
+        load_config(path)
+
+
+def test_a_link_that_the_machine_cannot_follow_hides_no_overlap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "link").symlink_to("raw")
+    path = tmp_path / "corpus.yaml"
+    for given in (
+        {"sources": [SOURCE, {"name": "b", "location": "link"}]},
+        {"sources": [SOURCE], "storage": {"root": "link/store"}},
+    ):
+        path.write_text(yaml.safe_dump(given))
+        with pytest.raises(ConfigError, match=r"share no file|overlaps storage\.root"):
+            load_config(path)
+        with monkeypatch.context() as patched:
+            failing(patched, "lstat", "link")
+            with pytest.raises(OSError, match="Input/output error"):
+                load_config(path)

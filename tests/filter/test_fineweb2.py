@@ -1,18 +1,22 @@
 """The preset `fineweb2`: what it is written out to, the languages that it knows, and what it drops in a corpus."""
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
 
 from corpus_assets.config.corpus_config import CorpusConfig
+from corpus_assets.config.reading.language_configs import with_configs
 from corpus_assets.config.reading.loading import load_config, loaded_config, parse_config
 from corpus_assets.config.selection.attributes import Attributes
 from corpus_assets.config.selection.fineweb2.section import ranges_of, shipped
 from corpus_assets.config.selection.presets import written_out
-from resources.errors import ConfigError
+from resources.errors import ConfigError, StorageError
 from tests.attributes.presets.in_languages import KEPT, made
 from tests.build.small import opened, write_raw
 from tests.filter.corpora import changes, documents, filtered
@@ -96,6 +100,15 @@ def test_a_folder_of_configurations_stands_in_place_of_those_of_the_package(tmp_
     assert loaded.config.filter.languages is not None
     ranges = loaded.config.filter.languages.thresholds[THAI]
     assert ranges["presets.fineweb_quality.lines_with_final_mark"].min == 0.77
+
+
+def test_a_configuration_that_the_machine_cannot_read_is_not_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "read_text", Mock(side_effect=OSError(errno.EIO, os.strerror(errno.EIO))))
+    values = {"filter": {"fineweb2": {"language": THAI, "configs": "."}}}
+    with pytest.raises(StorageError, match=r"tha_Thai\.yml: cannot be read now: Input/output error"):
+        with_configs(values, tmp_path)
 
 
 @pytest.mark.parametrize(

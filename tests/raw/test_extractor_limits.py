@@ -1,16 +1,21 @@
 """Extractors in a process of their own: limits, and what they print, read and start."""
 
+import errno
+import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from corpus_assets.raw.rows.faults import RowError
+from corpus_assets.raw.web import extractor_server
 from corpus_assets.raw.web.extractors import Extraction, extractor, main_text
-from resources.errors import CorpusError
+from resources.errors import CorpusError, StorageError
 
 
 def test_a_page_on_which_an_extractor_never_ends_costs_this_page_alone(own: Callable[[str], None]) -> None:
@@ -99,3 +104,42 @@ def test_a_limit_changes_no_text(own: Callable[[str], None]) -> None:
         with_limit = Extraction(("own_pages:text",), form=form, seconds=60)
         page = "<main><p>One paragraph of a page</p><pre>code  here</pre></main>"
         assert main_text(page, extractor(with_limit)) == main_text(page, extractor(without))
+
+
+def test_a_machine_that_starts_no_process_makes_no_bad_row(
+    own: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own("def text(page): return page\n")
+    extract = extractor(Extraction(("own_pages:text",), seconds=60))
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", Mock(side_effect=OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))))
+        with pytest.raises(StorageError, match=r"the machine failed: .*Resource temporarily unavailable"):
+            main_text("page", extract)
+    assert main_text("page", extract) == "page"
+
+
+def test_a_text_for_which_there_is_no_memory_does_not_cost_too_much(
+    own: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages have no limit of memory, so that too little of it is a fault of the machine."""
+    own("def text(page): return page\n")
+    start = {"how": {"extractors": ["own_pages:text"]}, "folders": sys.path}
+    _, answer = extractor_server.begin(json.dumps(start).encode())
+    encode = json.dumps
+    monkeypatch.setattr(json, "dumps", Mock(side_effect=[MemoryError("none left"), encode({})]))
+    answer(b'"page"')
+    ((given,), _) = json.dumps.call_args  # type: ignore[attr-defined]
+    assert given == {"machine": "extracting the text of a page: the machine failed: MemoryError: none left"}
+
+
+def test_a_process_that_breaks_while_it_loads_extractors_makes_no_bad_row(own: Callable[[str], None]) -> None:
+    """As it does if the disk cannot give a page of a library."""
+    own(
+        "import os, signal, sys\n"
+        "if 'extractor_server' in str(sys.modules['__main__'].__file__): os.kill(os.getpid(), signal.SIGBUS)\n"
+        "def text(page): return page\n"
+    )
+    with pytest.raises(
+        CorpusError, match=r"cannot start: it breaks the process \(SIGBUS\); what it is to be asked is not"
+    ):
+        main_text("page", extractor(Extraction(("own_pages:text",), seconds=60)))

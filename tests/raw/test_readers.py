@@ -7,6 +7,7 @@ import re
 import tarfile
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
+from unittest.mock import MagicMock, Mock
 
 import msgspec
 import pyarrow as pa
@@ -17,8 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.card import croissant
+from corpus_assets.raw.formats import columns, parquet_values
+from corpus_assets.raw.formats import parquet as parquet_rows
 from corpus_assets.raw.formats.names import PROMISING, resolve_format
+from corpus_assets.raw.formats.parquet_pages import PageHeader
 from corpus_assets.raw.readers import BadRow, Limits, RawFile, RowRules, listed_members, read_documents
+from corpus_assets.raw.rows.faults import RowError
 from corpus_assets.streams.assets import COLUMNS as STREAM_COLUMNS
 from resources.errors import BadFileError, StorageError
 from resources.formats.documents import DOCUMENT_COLUMNS, Document, decode_document, encode_document
@@ -438,6 +443,34 @@ def test_a_listed_file_that_cannot_be_read_is_named_with_its_line(number: int, k
     listing = RawFile("txt/list.txt", lambda: io.BytesIO(b"\nsub/two.txt"), member)
     with pytest.raises(kind, match=rf"list\.txt line 2 \(sub/two\.txt\): cannot be read.*{os.strerror(number)}"):
         list(read_documents(listing, RowRules("s", format="txt_list")))
+
+
+def test_too_little_memory_is_no_fault_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrow's own error of memory is one of its errors of content too."""
+
+    def fails(*_: object) -> None:
+        raise pa.ArrowMemoryError("malloc of size 64 failed")
+
+    monkeypatch.setattr(parquet_rows, "read_rows", fails)
+    with pytest.raises(MemoryError, match="malloc"):
+        list(read_documents(RawFile("a.parquet", lambda: io.BytesIO(b"PAR1")), RowRules("s")))
+    monkeypatch.setattr(pa, "Codec", fails)
+    with pytest.raises(MemoryError, match="malloc"):
+        parquet_values.decompressed("ZSTD", PageHeader(0, 4, 4, "PLAIN", 1, 0, False), memoryview(b"abcd"))
+
+
+@pytest.mark.parametrize(("number", "kind"), [(errno.EMFILE, StorageError), (errno.ENAMETOOLONG, RowError)])
+def test_a_time_zone_that_the_machine_cannot_read_is_no_bad_value(number: int, kind: type[Exception]) -> None:
+    """Arrow reads time zones from files, by the names that a column has."""
+    error = OSError(number, os.strerror(number))
+    column = MagicMock(to_pylist=Mock(side_effect=error))
+    column.__iter__.return_value = [Mock(as_py=Mock(side_effect=error))]
+    try:
+        (found,) = columns._column_values(column)
+    except StorageError as fault:
+        found = fault
+    assert isinstance(found, kind)
+    assert os.strerror(number) in str(found)
 
 
 def test_format_is_the_longest_suffix_in_any_case() -> None:

@@ -1,5 +1,7 @@
 """The sample corpus: whole or absent, equal every time, readable in every format."""
 
+import errno
+import os
 import sys
 import sysconfig
 import tarfile
@@ -11,6 +13,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -18,12 +21,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus_assets.raw.readers import BadRow, RawFile, RowRules, read_documents
+from corpus_assets.raw.sample import installed
 from corpus_assets.raw.sample import sources as sample_sources
 from corpus_assets.raw.sample import writing as sample
 from corpus_assets.raw.sample.installed import OWN_NAME, Installation, InstalledFile, Origin, installation
 from corpus_assets.raw.sample.writing import SampleSummary, SourceSummary, take, write_sample
 from resources.errors import ConfigError, StorageError
 from resources.formats.documents import Document
+from tests.failing import failing
 
 ORIGIN = Origin("demo", "1.0", "MIT")
 
@@ -346,3 +351,42 @@ def test_the_real_installation_is_enough_for_every_source() -> None:
         if source.texts is not sample_sources.docstrings:  # plenty, but slow to parse
             size = sum(len(document.text.encode()) for document in take(source.texts(installed), 1_000_000))
             assert size >= 900_000, source.name
+
+
+@pytest.mark.parametrize(("number", "passes"), [(errno.EACCES, True), (errno.EIO, False)])
+def test_a_sample_is_not_written_without_what_the_machine_cannot_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, passes: bool
+) -> None:
+    """It counted as the whole sample of this installation from then on."""
+    (tmp_path / "lib/below").mkdir(parents=True)
+    (tmp_path / "lib/below/a.py").write_text("x")
+    file = InstalledFile("below/a.py", tmp_path / "lib/below/a.py", ORIGIN)
+    fails = Mock(side_effect=OSError(number, os.strerror(number)))
+    monkeypatch.setattr(Path, "read_bytes", fails)
+    monkeypatch.setattr(sample_sources, "open", fails, raising=False)
+    failing(monkeypatch, "scandir", "below", number)
+    reads: list[Callable[[], object]] = [
+        lambda: sample_sources._read(file),
+        lambda: sample_sources._head(file),
+        lambda: installed._standard_files(tmp_path / "lib"),
+    ]
+    for read in reads:
+        if passes:
+            assert not read()
+        else:
+            with pytest.raises(OSError, match="Input/output error"):
+                read()
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO])
+def test_a_folder_that_cannot_be_listed_is_not_replaced(
+    tiny: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    root = tmp_path / "raw"
+    write_sample(root, megabytes=0.5)
+    (root / "mine").mkdir()
+    (root / "mine/file.txt").write_text("mine")
+    failing(monkeypatch, "scandir", "mine", number)
+    with pytest.raises(OSError, match=os.strerror(number)):
+        write_sample(root, megabytes=0.6)
+    assert (root / "mine/file.txt").read_text() == "mine"

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
+from unittest.mock import Mock
 
 import pytest
 
@@ -10,7 +11,7 @@ from corpus_assets.raw.rows.faults import RowError
 from corpus_assets.raw.web import extractors, libraries
 from corpus_assets.raw.web.agreement import agreed_text, leads_elsewhere, words
 from corpus_assets.raw.web.extractors import Extraction, extractor, extractor_version, main_text
-from resources.errors import ConfigError
+from resources.errors import ConfigError, StorageError
 from tests.raw.test_warc import extras
 
 FIRST = "The first paragraph of the article says a lot."
@@ -91,6 +92,27 @@ def test_the_next_extractor_is_asked_where_one_finds_too_little(own: Callable[[s
     assert read("none") == ""
     with pytest.raises(RowError, match="extraction_failed"):
         read("none", "broken")
+
+
+@pytest.mark.parametrize("seconds", [None, 60])
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        ("OSError(errno.EMFILE, 'Too many open files')", r"OSError: \[Errno 24\] Too many open files"),
+        ("MemoryError('none left')", "MemoryError: none left"),
+    ],
+)
+def test_a_fault_of_the_machine_is_no_fault_of_a_page(
+    own: Callable[[str], None], seconds: float | None, raised: str, said: str
+) -> None:
+    """The page was dropped as a bad row, or had the text of the next extractor."""
+    own(f"import errno\ndef broken(page): raise {raised}\ndef long(page): return page * 9\n")
+    for names in (("broken",), ("broken", "long"), ("long", "broken")):
+        how = Extraction(tuple(f"own_pages:{name}" for name in names), 99, seconds=seconds)
+        with pytest.raises(StorageError, match=f"the text of a page: the machine failed: {said}"):
+            main_text("page", extractor(how))
+    with pytest.raises(StorageError, match="none left"):
+        libraries._or_nothing(Mock(side_effect=MemoryError("none left")), "page")
 
 
 def test_an_extractor_of_ones_own_has_the_digest_of_its_module_as_version(own: Callable[[str], None]) -> None:

@@ -79,6 +79,29 @@ def test_an_error_is_noted_and_the_next_read_is_at_its_place() -> None:
     assert stream.read() == CONTENT
 
 
+@pytest.mark.parametrize("fails", [io.SEEK_SET, io.SEEK_END])
+def test_a_place_that_cannot_be_sought_is_noted_too(fails: int) -> None:
+    """A reader may take the error for the end of the file."""
+
+    class Failing(io.BytesIO):
+        def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+            if whence == fails:
+                raise OSError(EIO, "broken")
+            return super().seek(place, whence)
+
+    stream = OutsideStream(cast(BinaryIO, Failing(CONTENT)))
+
+    def read_the_rest() -> None:
+        stream.read(1)
+        stream.seek(0, io.SEEK_END)
+        stream.seek(1)
+        stream.read()
+
+    with pytest.raises(OSError, match="broken"):
+        read_the_rest()
+    assert isinstance(stream.fault, OSError)
+
+
 def test_a_part_that_nobody_wanted_is_digested_too() -> None:
     stream = OutsideStream(cast(BinaryIO, io.BytesIO(CONTENT)))
     stream.seek(-10, io.SEEK_END)

@@ -24,6 +24,7 @@ from resources.shards.listing import (
     remembered_digest,
     shard_name,
 )
+from tests.failing import failing
 
 SAFE = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 CHARACTERS = "aAbB09._- ,/\\é\u0130\U0001f600'\"\n"
@@ -368,6 +369,41 @@ def test_a_link_to_nothing_is_not_told_to_be_followed(tmp_path: Path) -> None:
     (tmp_path / "in/link.jsonl").symlink_to(tmp_path / "nowhere.jsonl")
     (link,) = listed(tmp_path / "in").shards
     assert link.problem == "cannot be read: No such file or directory"
+
+
+@pytest.mark.parametrize("name", ["link.jsonl", "top"])
+def test_a_link_that_the_machine_cannot_follow_does_not_lead_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Without the link of the file it seemed to be no link; without that of the folder it seemed to lead outside."""
+    put(tmp_path / "in", "a.jsonl")
+    put(tmp_path, "out.jsonl", b"secret")
+    (tmp_path / "in/link.jsonl").symlink_to(tmp_path / "out.jsonl")
+    (tmp_path / "top").symlink_to("in")
+    failing(monkeypatch, "lstat", name)
+    with pytest.raises(StorageError, match=r"s/link\.jsonl: cannot be looked at now: Input/output error"):
+        listed(tmp_path / "top")
+
+
+def test_a_list_in_a_linked_folder_that_the_machine_cannot_follow_leaves_no_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "in", "list.txt")
+    put(tmp_path / "in", "a.txt")
+    (tmp_path / "top").symlink_to("in")
+    folder = SourceFolder("s", str(tmp_path / "top"), ("list.txt",), "txt_list")
+    (shard,) = list_shards([folder], lambda *_: [(1, "a.txt")]).shards
+    assert shard.problem is None
+    failing(monkeypatch, "lstat", "top")
+    with pytest.raises(StorageError, match=r"a\.txt: cannot be looked at now: Input/output error"):
+        shard.changed()
+
+
+def test_a_link_whose_target_is_too_long_a_name_costs_its_shard_alone(tmp_path: Path) -> None:
+    put(tmp_path, "a.jsonl")
+    (tmp_path / "long.jsonl").symlink_to("x" * 300)
+    own, link = listed(tmp_path).shards
+    assert (own.problem, link.problem) == (None, "cannot be read: File name too long")
 
 
 def test_a_file_belongs_to_one_source(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ today), and a token may take the white space beside it along (`rstrip` of Phi-3)
 import json
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,11 @@ from corpus_assets.tokenize.counts.statistics import Statistics
 from corpus_assets.tokenize.modes.dpo import dpo_rows
 from corpus_assets.tokenize.modes.fim import fim_documents
 from corpus_assets.tokenize.modes.mode import IdentifiedText, Tools
+from corpus_assets.tokenize.tokenizer import spaces_go
 from corpus_assets.tokenize.tokenizers.loading import LoadedTokenizer, TokenizerSpec, load_tokenizer
+from resources.errors import StorageError
 from resources.formats.examples import Example
+from tests.failing import failing
 from tests.tokenize.sections import chat, dpo, fim
 from tests.tokenize.test_chat import encoded, encoder_of, talk
 
@@ -136,3 +140,19 @@ def test_parts_of_a_document_get_no_space(strips: tuple[bool, bool]) -> None:
         prefix, _, rest = pieces.removeprefix("<|user|>").partition("<s>")
         suffix, _, middle = rest.partition("<|assistant|>")
         assert prefix + middle + suffix == text
+
+
+def test_a_file_that_the_machine_cannot_read_says_nothing_of_spaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said that there is nothing to mind, so that a plan had another recipe and made the tokens again."""
+    place = tmp_path / "tokenizer.json"
+    place.write_text(json.dumps(definition("first", (False, False))))
+    given = {"kind": "tokenizer_json", "path": str(place)}
+    assert spaces_go(given)
+    failing(monkeypatch, "stat", "tokenizer.json")
+    with pytest.raises(StorageError, match="cannot be read now: Input/output error"):
+        spaces_go(given)
+    monkeypatch.undo()
+    place.unlink()
+    assert not spaces_go(given)

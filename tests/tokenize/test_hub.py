@@ -1,5 +1,6 @@
 """Download of a tokenizer from a small hub on this machine, through the real client."""
 
+import errno
 import json
 import subprocess
 import sys
@@ -8,11 +9,14 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import pytest
 
+from corpus_assets.tokenize.tokenizers import hub as tokenizers_hub
 from corpus_assets.tokenize.tokenizers.hub import download
-from resources.errors import BadFileError, ConfigError
+from resources.errors import BadFileError, ConfigError, StorageError
+from resources.outside.agreed import MisreadError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = {"tokenizer.json": b"{}", "tokenizer_config.json": b'{"a": 1}' * 1000, "model.safetensors": b"weights"}
@@ -95,3 +99,11 @@ def test_what_is_not_there_or_too_large_is_told(hub: type[Hub]) -> None:
 def test_a_name_that_is_none_is_refused() -> None:
     with pytest.raises(ConfigError, match="cannot be downloaded"):
         download("../a/b/c", "main")
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), MemoryError(), MisreadError("tokenizer.json")])
+def test_a_fault_of_the_machine_is_not_one_of_the_name(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    monkeypatch.setattr(tokenizers_hub, "hub_api", Mock(side_effect=error))
+    with pytest.raises(StorageError, match=r"the machine failed|several readings") as fault:
+        download("some/model", "main")
+    assert "public repository" not in str(fault.value)

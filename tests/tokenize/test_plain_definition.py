@@ -1,9 +1,12 @@
 """Merges that spell a control token are left out, however a `tokenizer.json` writes its merges."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from corpus_assets.tokenize.tokenizers import files
+from corpus_assets.tokenize.tokenizers.library import LibraryBackend
 from corpus_assets.tokenize.tokenizers.special_tokens import plain_definition
 
 PAIRS = [["a", "b"], ["<", "s"], ["<s", ">"], ["ab", "c"]]
@@ -29,3 +32,12 @@ def test_merges_of_a_control_token_go_however_they_are_written(merges: list[Any]
     assert pairs_left(merges, []) == PAIRS
     assert pairs_left(merges, ["<s>"]) == [PAIRS[0], PAIRS[1], PAIRS[3]]
     assert pairs_left(merges, ["ab"]) == [PAIRS[1], PAIRS[2]]
+
+
+def test_too_little_memory_is_no_fault_of_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LibraryBackend, "around", property(Mock(side_effect=MemoryError)))
+    with pytest.raises(MemoryError):
+        LibraryBackend.of(definition(PAIRS, []))
+    monkeypatch.setattr(files, "Encoder", Mock(side_effect=MemoryError))
+    with pytest.raises(MemoryError):
+        files.byte_level_definition({"m": b"a b", "v": b'{"a": 0, "b": 1, "ab": 2}'}, "m", "v")

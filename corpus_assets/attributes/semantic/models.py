@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus_assets.attributes.wheels import wheel_version
 from corpus_assets.config.selection.kinds.semantic import IN_WHEEL, is_function
-from resources.errors import ConfigError
+from resources.errors import ConfigError, require_of_the_file
 from resources.outside_files import OutsideFile, outside_digest
 from resources.user.modules import module_digest
 
@@ -43,6 +43,7 @@ def files_of(model: str, key: str) -> ModelFiles:
     try:
         names = OutsideFile(model).names()
     except OSError as error:
+        require_of_the_file(f"{key}: {model!r}", error)
         raise ConfigError(f"{key}: {model!r} cannot be read: {error.strerror}; valid: {_VALID}") from None
     tensors = [name for name in names if name.endswith(".safetensors")]
     tokenizers = [name for name in names if name == "tokenizer.json"] or [

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from corpus_assets.attributes.semantic.integers import MOST_DIMENSIONS
 from corpus_assets.attributes.semantic.models import BATCH, ModelFiles, Sums
 from corpus_assets.attributes.semantic.tensors import tensors_in
-from resources.errors import ConfigError
+from resources.errors import ConfigError, raise_machine_fault
 from resources.outside_files import OutsideFile
 
 _LARGEST: Final = (1 << 15) - 1
@@ -86,6 +86,7 @@ def _tokenizer(path: str, key: str) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_buffer(content)
     except Exception as error:  # The library raises plain exceptions.
+        raise_machine_fault(f"{key}: {path}", error)
         raise ConfigError(f"{key}: {path} is no tokenizer that can be used: {error}") from None
     tokenizer.no_padding()
     tokenizer.no_truncation()

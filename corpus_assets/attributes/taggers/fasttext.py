@@ -19,8 +19,9 @@ from corpus_assets.attributes.taggers.languages import (
     types_of,
 )
 from corpus_assets.attributes.units import paragraphs
+from resources.documents.fasttext_models import UNOPENED
 from resources.documents.tagger import Spans, Tagger, Text
-from resources.errors import BadFileError
+from resources.errors import BadFileError, StorageError
 from resources.formats.attributes import Span
 from resources.outside_files import OutsideFile
 
@@ -32,7 +33,10 @@ _COMPARED = ("code", "prose")
 
 
 def model_of(files: Sequence[OutsideFile]) -> Any:
-    """Returns the model of one file; `BadFileError` if it is none, or no classifier."""
+    """Returns the model of one file; `BadFileError` if it is none, or no classifier.
+
+    A layout that is right takes no more memory than the file, so that `MemoryError` is of the machine.
+    """
     from fasttext.FastText import _FastText
 
     file = files[0]
@@ -47,7 +51,9 @@ def model_of(files: Sequence[OutsideFile]) -> Any:
     try:
         with file.copied() as path:
             return _FastText(path)
-    except (ValueError, MemoryError, RuntimeError) as error:
+    except (ValueError, RuntimeError) as error:
+        if UNOPENED in str(error):
+            raise StorageError(f"{file.name}: fastText cannot open a copy of it now") from None
         raise BadFileError(file.name, f"no model that fastText can read: {error}") from None
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from corpus_assets.attributes.taggers.repetitions import TYPES as REPETITIONS
 from corpus_assets.attributes.units import all_paragraphs
 from resources.documents.tagger import Spans, Tagger, Text
-from resources.errors import BadFileError
+from resources.errors import BadFileError, raise_machine_fault
 from resources.formats.attributes import Span
 from resources.outside_files import OutsideFile
 
@@ -43,6 +43,7 @@ def tokenizer_of(files: Sequence[OutsideFile]) -> Any:
     try:
         tokenizer = Tokenizer.from_buffer(content)
     except Exception as error:  # The library raises nothing more specific.
+        raise_machine_fault(files[0].name, error)
         raise BadFileError(files[0].name, f"no tokenizer.json: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from resources.errors import BadFileError
+from resources.errors import BadFileError, require_of_the_file
 from resources.raw_places import RawPlace
 from resources.raw_places.files import FoundFile, printable
 
@@ -30,12 +30,18 @@ def copies_in(place: RawPlace, files: Iterable[FoundFile]) -> list[list[str]]:
 
 
 def _digest(place: RawPlace, file: FoundFile) -> bytes | None:
-    """Returns the SHA-256 of a file; None if it cannot be read, which is told elsewhere."""
+    """Returns the SHA-256 of a file; None if it cannot be read, which is told elsewhere.
+
+    `StorageError` if the machine cannot read it now.
+    """
     digest = hashlib.sha256()
     try:
         with place.open(file, file.path) as raw:
             while block := raw.read(_BLOCK):
                 digest.update(block)
-    except (BadFileError, OSError):
+    except BadFileError:
+        return None
+    except OSError as error:
+        require_of_the_file(printable(file.path), error)
         return None
     return digest.digest()

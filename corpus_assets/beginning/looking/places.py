@@ -8,7 +8,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from corpus_assets.config.section import expanded
-from resources.errors import ConfigError, StorageError
+from resources.errors import ConfigError, StorageError, is_of_the_file
+from resources.outside.looking import is_file, is_folder
 from resources.raw_places import RawPlace, SourceFolder, place_of
 from resources.raw_places.addresses import check_location, scheme_of
 from resources.raw_places.data_suffixes import data_suffix
@@ -91,7 +92,7 @@ class Place:
                 yield file
 
     def _local(self, left: Left) -> Iterator[FoundFile]:
-        """Yields files folder by folder, so that one that cannot be listed does not hide the others."""
+        """Yields files folder by folder, so that one that may not be listed does not hide the others."""
         folders = [""]
         while folders:
             folder = folders.pop()
@@ -101,11 +102,12 @@ class Place:
                 with os.scandir(path) as entries:
                     below = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
                 found = sorted(walk(path, "init", ("*",), beside, follow_links=False), key=lambda one: one.path)
-            except (OSError, StorageError) as error:
-                why = error.strerror if isinstance(error, OSError) else str(error)
-                if not folder:
-                    raise StorageError(f"{self.asked_by}: {printable(self.given)!r} cannot be listed: {why}") from None
-                left.unlisted.append((folder, why or type(error).__name__))
+            except OSError as error:
+                why = error.strerror or type(error).__name__
+                if not folder or not is_of_the_file(error):
+                    named = f"{self.given}/{folder}" if folder else self.given
+                    raise StorageError(f"{self.asked_by}: {printable(named)!r} cannot be listed: {why}") from None
+                left.unlisted.append((folder, why))
                 continue
             left.files += [(start + name.partition("/")[2], why) for name, why in beside]
             left.hidden += [f"{start}{name}/" for name in below if hidden_folder(f"{name}/")]
@@ -149,12 +151,12 @@ def _shown(given: str) -> str:
 
 def _local_place(given: str, asked_by: str) -> Place:
     path = Path(given)
-    if given != expanded(given) and not path.exists():
-        path = Path(expanded(given))
     try:
-        if path.is_file():
+        if given != expanded(given) and not (is_file(path) or is_folder(path)):
+            path = Path(expanded(given))
+        if is_file(path):
             return Place(given, str(path.parent), path.name, asked_by=asked_by)
-        there = path.is_dir()
+        there = is_folder(path)
     except OSError as error:
         raise StorageError(f"{asked_by}: {printable(given)!r} cannot be looked at: {error.strerror}") from None
     if not there:

@@ -11,7 +11,8 @@ from corpus_assets.config.reading.strict_yaml import MAX_CONFIG_BYTES, load_yaml
 from corpus_assets.config.reading.written import Written, written
 from corpus_assets.config.ready_templates import template_in_place
 from corpus_assets.config.section import expanded
-from resources.errors import ConfigError
+from resources.errors import ConfigError, require_of_the_file
+from resources.outside.looking import real_path
 from resources.raw_places.addresses import scheme_of
 
 EXTENDS = "extends"
@@ -73,12 +74,16 @@ def read_values(file: Path) -> Read:
 
 
 def read_text(file: Path) -> str:
-    """Returns the text of a configuration file; `ConfigError` if it cannot be read or is too large."""
+    """Returns the text of a configuration file; `ConfigError` if it cannot be read or is too large.
+
+    `StorageError` if the machine cannot read it now.
+    """
     try:
         if file.stat().st_size > MAX_CONFIG_BYTES:
             raise ConfigError(f"{file}: {file.stat().st_size} bytes; a configuration has at most {MAX_CONFIG_BYTES}")
         return file.read_text(encoding="utf-8")
     except OSError as error:
+        require_of_the_file(str(file), error)
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8: {error}") from None
@@ -110,8 +115,7 @@ def _base(given: Written, file: Path, files: list[Path]) -> Path:
         received = shown(given.plain())
         raise ConfigError(f"{said}: received {received}; valid is the path of one file of this machine")
     base = Path(os.path.normpath(file.absolute().parent / expanded(value)))
-    known = [one.resolve() for one in files]
-    if base.resolve() in known:
+    if real_path(base) in map(real_path, files):
         chain = " -> ".join(str(one) for one in [*files, base])
         raise ConfigError(f"{said}: received {value!r}, which makes a circle: {chain}")
     if len(files) == MOST_FILES:
@@ -171,7 +175,7 @@ def _name(entry: Written) -> Any:
 
 def _moved(base: Written, folder: Path, to: Path) -> Written:
     """Returns what a file says with its relative paths, which start at its own folder, made to start at another."""
-    there = os.path.relpath(os.path.realpath(folder), os.path.realpath(to))
+    there = os.path.relpath(real_path(folder), real_path(to))
     return base if there == "." else _with_paths(base, "", there)
 
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from corpus_assets.config.reading.strict_yaml import load_yaml
 from corpus_assets.config.section import expanded
 from corpus_assets.config.selection.fineweb2.section import NAME, LanguageLimits, languages_of
-from resources.errors import ConfigError
+from resources.errors import ConfigError, require_of_the_file
 
 
 def with_configs(values: Any, folder: Path) -> tuple[Any, list[Path]]:
@@ -33,6 +33,8 @@ def _read(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError):
+            require_of_the_file(f"{where}: {path}", error)
         raise ConfigError(
             f"{where}: cannot read {path}: {error}; valid: a folder with LABEL.yml of FineWeb-2"
         ) from None

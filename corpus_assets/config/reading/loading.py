@@ -20,6 +20,7 @@ from corpus_assets.config.reading.profiles import PROFILES
 from corpus_assets.config.section import expanded
 from corpus_assets.config.selection.dedup import spelled_out
 from resources.errors import ConfigError
+from resources.outside.looking import real_path
 from resources.raw_places.addresses import scheme_of
 
 MAX_FAULTS = 50
@@ -118,7 +119,7 @@ def _as_sample(section: dict[str, Any], file: Path, whole: Path, values: Any) ->
     root = {"kind": "local", "root": str(file.absolute().parent / STORE)}
     theirs = storage.get("root", "corpus")
     if storage.get("kind", "local") == "local" and isinstance(theirs, str) and not theirs.startswith("s3://"):
-        _require_apart(file, Path(root["root"]).resolve(), (whole.parent / expanded(theirs)).resolve())
+        _require_apart(file, real_path(root["root"]), real_path(whole.parent / expanded(theirs)))
     name = f"sample-of-{values.get('name', 'corpus')}"[:48].rstrip("-.")
     return {**values, "name": name, "sample": {**section, "of": str(whole)}, "storage": {**root, **sync}}
 
@@ -168,7 +169,7 @@ def _overlap(folder: Path, one: str, other: str) -> bool:
     if scheme_of(one):
         first, second = f"{one.rstrip('/')}/", f"{other.rstrip('/')}/"
         return first.startswith(second) or second.startswith(first)
-    top, below = (Path(folder / expanded(place)).resolve() for place in (one, other))
+    top, below = (real_path(folder / expanded(place)) for place in (one, other))
     return below.is_relative_to(top) or top.is_relative_to(below)
 
 
@@ -176,7 +177,7 @@ def _require_different_sources(config: CorpusConfig, file: Path, where: Where) -
     """Raises `ConfigError` if two sources read the same files. Other overlaps are found when files are listed."""
     known: dict[tuple[Path | str, str], int] = {}
     for place, source in enumerate(config.sources):
-        top = source.location if scheme_of(source.location) else (file.parent / expanded(source.location)).resolve()
+        top = source.location if scheme_of(source.location) else real_path(file.parent / expanded(source.location))
         for glob in [source.glob] if isinstance(source.glob, str) else source.glob:
             if (other := known.setdefault((top, glob), place)) != place:
                 raise ConfigError(

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from corpus_assets.raw.rows.faults import BadRow, RowError, shown_names
 from corpus_assets.raw.rows.json_values import splits
 from corpus_assets.raw.rows.rules import Limits, RowParser, missing_column
-from resources.errors import BadFileError
+from resources.errors import BadFileError, raise_machine_fault
 
 Row = TypeVar("Row")
 
@@ -205,4 +205,5 @@ def _value(scalar: Any) -> object:
     except UnicodeDecodeError as fault:
         return RowError("invalid_utf8", f"column value: {fault.reason}")
     except _UNCONVERTED as fault:
+        raise_machine_fault(f"a column value of type {scalar.type}", fault)
         return RowError("bad_value", f"column value of type {scalar.type}: {fault}")

@@ -51,6 +51,8 @@ def decompressed(codec: str, page: PageHeader, body: memoryview) -> memoryview:
         return stored
     try:
         return memoryview(pa.Codec(_codec(codec)).decompress(stored, size)).cast("B")
+    except MemoryError:  # Arrow's own is an ArrowException too.
+        raise
     except (pa.ArrowException, ValueError, OSError) as fault:
         if len(stored) == size:
             return stored  # A page may say that it is not compressed.

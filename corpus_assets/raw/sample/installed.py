@@ -16,7 +16,8 @@ from email.message import Message
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
-from resources.errors import ConfigError
+from resources.errors import ConfigError, is_of_the_file
+from resources.outside.looking import is_file
 
 OWN_NAME = "corpus-assets"
 # Settings of the build and of the machine, which are often links out of the library.
@@ -127,8 +128,14 @@ def _distribution_files(distribution: Distribution, origin: Origin) -> Iterator[
 def _standard_files(root: Path) -> list[InstalledFile]:
     origin = Origin("python", platform.python_version(), "PSF-2.0")
     found = []
-    for folder, subfolders, names in os.walk(root):
+    for folder, subfolders, names in os.walk(root, onerror=_refuse):
         subfolders[:] = [name for name in subfolders if name not in NOT_CODE]
         paths = [Path(folder, name) for name in names if not name.startswith(MACHINE_OWN)]
-        found += [InstalledFile(path.relative_to(root).as_posix(), path, origin) for path in paths if path.is_file()]
+        found += [InstalledFile(path.relative_to(root).as_posix(), path, origin) for path in paths if is_file(path)]
     return sorted(found, key=lambda file: file.name)
+
+
+def _refuse(error: OSError) -> None:
+    """Raises the error of a folder that the machine cannot list now; one without rights is passed over."""
+    if not is_of_the_file(error):
+        raise error

@@ -13,12 +13,14 @@ import unicodedata
 from codecs import getincrementaldecoder
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 import msgspec
 
 from corpus_assets.raw.sample.installed import Installation, InstalledFile, Origin
 from corpus_assets.raw.sample.python_syntax import docstrings_of, nodes, statements
+from resources.errors import is_of_the_file
 from resources.formats.documents import Document
 from resources.hashing import content_digest, keyed_hash
 
@@ -51,20 +53,31 @@ def _ranked(files: Iterable[InstalledFile], suffixes: frozenset[str]) -> list[In
 
 
 def _read(file: InstalledFile) -> str:
-    """Returns the file's text; empty, so that it gives no document, if it is gone, unreadable or not UTF-8."""
-    try:
+    """Returns the file's text; empty, so that it gives no document, if it is gone, unreadable or not UTF-8.
+
+    `OSError` if the machine cannot read it now.
+    """
+    with _may_be_unreadable():
         return file.path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    return ""
 
 
 def _head(file: InstalledFile) -> str:
-    """Returns the beginning of the file's text; empty if it cannot be read as UTF-8."""
+    """Returns the beginning of the file's text; empty if it cannot be read as UTF-8; errors as above."""
+    with _may_be_unreadable(), open(file.path, "rb", buffering=0) as stream:  # noqa: PTH123 (faster)
+        return getincrementaldecoder("utf-8")().decode(stream.read(HEAD))
+    return ""
+
+
+@contextmanager
+def _may_be_unreadable() -> Iterator[None]:
     try:
-        with open(file.path, "rb", buffering=0) as stream:  # noqa: PTH123 (faster)
-            return getincrementaldecoder("utf-8")().decode(stream.read(HEAD))
-    except (OSError, UnicodeDecodeError):
-        return ""
+        yield
+    except UnicodeDecodeError:
+        pass
+    except OSError as error:
+        if not is_of_the_file(error):  # A sample without a file that is there would count as the whole of it.
+            raise
 
 
 def _document(name: str, text: str, origin: Origin) -> Document:

@@ -27,6 +27,7 @@ from corpus_assets.raw.sample.installed import Installation, installation
 from resources.errors import ConfigError, StorageError
 from resources.formats.documents import Document, encode_document
 from resources.hashing import content_digest
+from resources.outside.looking import files_below, is_folder, is_there
 
 VERSION = 4  # version of the sample's recipe: raised whenever the same installation would give other shards
 MANIFEST = "sample.json"
@@ -142,7 +143,7 @@ def _read_manifest(root: Path) -> _Manifest | None:
 
 def _require_replaceable(root: Path, present: _Manifest | None) -> None:
     expected = present.files if present is not None else {}
-    found = _file_sizes(root) if root.is_dir() else {root.name: 0} if root.exists() else {}
+    found = _file_sizes(root) if is_folder(root) else {root.name: 0} if is_there(root) else {}
     altered = sorted(name for name, size in found.items() if name != MANIFEST and expected.get(name) != size)
     if altered:
         raise StorageError(
@@ -152,14 +153,13 @@ def _require_replaceable(root: Path, present: _Manifest | None) -> None:
 
 
 def _file_sizes(root: Path) -> dict[str, int]:
-    paths = sorted(path for path in root.rglob("*") if path.is_file())
-    return {path.relative_to(root).as_posix(): path.stat().st_size for path in paths}
+    return {path.relative_to(root).as_posix(): path.lstat().st_size for path in files_below(root)}
 
 
 def _replace(root: Path, partial: Path) -> None:
     old = root.with_name(f".{root.name}.old")
     shutil.rmtree(old, ignore_errors=True)
-    if root.exists():
+    if is_there(root):
         root.rename(old)
     partial.rename(root)
     shutil.rmtree(old, ignore_errors=True)

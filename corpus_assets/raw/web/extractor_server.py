@@ -5,6 +5,8 @@ import signal
 import sys
 
 from corpus_assets.raw.web.extractors import Extraction, in_words, unlimited
+from corpus_assets.raw.web.libraries import PAGE
+from resources.errors import StorageError, raise_machine_fault
 from resources.processes.limited_work import Answer, serve
 
 
@@ -18,12 +20,19 @@ def begin(line: bytes) -> tuple[bytes, Answer]:
 
     def answer(line: bytes) -> bytes:
         try:
-            found = {"text": extract(json.loads(line))}
+            return json.dumps({"text": extract(json.loads(line))}).encode()
         except Exception as fault:  # the libraries raise almost anything over broken pages
-            found = {"fault": in_words(fault)}
-        return json.dumps(found).encode()
+            return json.dumps(_failed(fault)).encode()
 
     return b"{}", answer
+
+
+def _failed(fault: Exception) -> dict[str, str]:
+    try:
+        raise_machine_fault(PAGE, fault)
+    except StorageError as error:
+        fault = error
+    return {"machine": str(fault)} if isinstance(fault, StorageError) else {"fault": in_words(fault)}
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Any, Final
 
 from corpus_assets.raw.rows.faults import RowError
-from corpus_assets.raw.web.libraries import Extract, library, library_version
+from corpus_assets.raw.web.libraries import PAGE, Extract, library, library_version
 from corpus_assets.raw.web.limited import LimitedExtractor
-from resources.errors import ConfigError, CorpusError
+from resources.errors import ConfigError, CorpusError, StorageError, raise_machine_fault
 from resources.user.modules import module_digest
 
 HTML_CHARACTERS: Final = 16 << 20
@@ -129,7 +129,10 @@ def _first_with_enough(html: str, chain: list[Extract], least: int) -> str:
     for extract in chain:
         try:
             text = extract(html)
+        except StorageError:
+            raise
         except Exception as error:  # the libraries raise almost anything over broken pages
+            raise_machine_fault(PAGE, error)
             fault = error
             continue
         if len(text.strip()) >= least:
@@ -141,7 +144,10 @@ def _first_with_enough(html: str, chain: list[Extract], least: int) -> str:
 
 
 def main_text(html: str, extract: Extract) -> str:
-    """Returns the text of a page; raises `RowError` for one that is too large or too deep, or fails."""
+    """Returns the text of a page; raises `RowError` for one that is too large or too deep, or fails.
+
+    `StorageError` if the machine failed: another build may get a text.
+    """
     if len(html) > HTML_CHARACTERS:
         raise RowError("html_too_long", f"{len(html)} characters of HTML; valid: at most {HTML_CHARACTERS}")
     if html.count("<") > _MANY_TAGS and (depth := nesting(html)) > MOST_NESTED:
@@ -151,6 +157,7 @@ def main_text(html: str, extract: Extract) -> str:
     except (RowError, CorpusError):
         raise
     except Exception as fault:  # the libraries raise almost anything over broken pages
+        raise_machine_fault(PAGE, fault)
         raise RowError("extraction_failed", in_words(fault)) from None
 
 

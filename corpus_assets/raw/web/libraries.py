@@ -7,12 +7,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from corpus_assets.raw.web.agreement import agreed_text
-from resources.errors import ConfigError
+from resources.errors import ConfigError, raise_machine_fault
 
 Extract = Callable[[str], str]
 
 EXTRAS: Final = {"resiliparse": "warc", "trafilatura": "trafilatura", "combined": "web"}
 """The extra of pyproject.toml that installs each extractor."""
+
+PAGE: Final = "extracting the text of a page"
+"""What the libraries do, in messages."""
 
 PARTS: Final = ("readability-lxml", "resiliparse", "trafilatura")
 """Packages that `combined` calls."""
@@ -91,5 +94,6 @@ def _or_nothing(extract: Extract, html: str) -> str:
     """Returns a text that only confirms others, so a page that its library cannot read has none."""
     try:
         return extract(html)
-    except Exception:  # the libraries raise almost anything over broken pages
+    except Exception as error:  # the libraries raise almost anything over broken pages
+        raise_machine_fault(PAGE, error)
         return ""

@@ -250,6 +250,8 @@ def byte_level_definition(files: Mapping[str, bytes], merges: str, table: str) -
     try:
         pairs = (line.decode().partition(" ") for line in lines if line.strip())
         encoder = Encoder(models.BPE(vocab=vocabulary, merges=[(left, right.rstrip("\r")) for left, _, right in pairs]))
+    except MemoryError:
+        raise
     except Exception as error:  # the library raises bare Exception for every fault of a file
         raise BadFileError(merges, f"merges and table do not fit: {error}") from error
     encoder.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

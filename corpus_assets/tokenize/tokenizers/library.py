@@ -44,7 +44,7 @@ class LibraryBackend(TokenizerBackend):
         backend = cls(definition | {"truncation": None, "padding": None}, exact_scores)
         try:
             _ = backend.around, backend.tokens
-        except BadFileError:
+        except (BadFileError, MemoryError):
             raise
         except Exception as error:  # wrong types anywhere in the file
             raise BadFileError(TOKENIZER_JSON, f"not a tokenizer: {error!r}") from error

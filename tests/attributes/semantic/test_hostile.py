@@ -1,5 +1,7 @@
 """Models and texts that nobody wants: a sentence that says what is wrong, or the plain result."""
 
+import errno
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from resources.errors import ConfigError
+from corpus_assets.attributes.semantic.models import files_of
+from resources.errors import ConfigError, StorageError
 from tests.attributes.semantic.model import DIMENSIONS, WORDS, safetensors, vectors, write_model
 from tests.attributes.semantic.test_stages import ENTRY, built, marked, partitions
 from tests.build.small import drive, opened, write_config, write_raw, write_small
+from tests.failing import failing
 
 
 @pytest.fixture
@@ -168,3 +172,13 @@ def test_forms_of_model_files_are_read(folder: Path, given: dict[str, Any]) -> N
     write(folder, [" ".join(WORDS[:20]), " ".join(WORDS[:20][::-1]), " ".join(WORDS[150:170])])
     assert len(marked(built(folder)[0])) == (2 if "mapping" in given else 1)
     assert DIMENSIONS == 24
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOENT])
+def test_a_folder_that_the_machine_cannot_list_is_no_wrong_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    failing(monkeypatch, "listdir", tmp_path.name, number)
+    failing(monkeypatch, "scandir", tmp_path.name, number)
+    with pytest.raises(StorageError if number == errno.EIO else ConfigError, match=f"^model: .*{os.strerror(number)}"):
+        files_of(str(tmp_path), "model")

@@ -1,10 +1,12 @@
 """Datasets on the hub: one commit per listing, read where they lie."""
 
+import errno
 import json
 import pickle
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -141,3 +143,11 @@ def test_offline_the_hub_is_not_asked(found: Hub, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(StorageError, match="HF_HUB_OFFLINE is set"):
         shard.open()
     assert not found.asked
+
+
+def test_an_error_of_the_system_is_named(found: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    shard = listed()[0]
+    error = OSError(errno.EIO, "Input/output error", "/home/token")
+    monkeypatch.setattr("huggingface_hub.get_token", Mock(side_effect=error))
+    with pytest.raises(StorageError, match=r"s/c\.jsonl: the hub cannot be reached: /home/token: Input/output error"):
+        shard.open()

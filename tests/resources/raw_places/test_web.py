@@ -1,16 +1,19 @@
 """Raw files on web servers: listed and read where they lie, in one version or not at all."""
 
 import base64
+import errno
 import gzip
 import io
 import os
 import random
+import socket
 import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -345,3 +348,19 @@ def test_paths_that_would_leave_a_folder_have_other_names(site: Site, tmp_path: 
     shards: Any = listed(f"{site.url}/data/list.txt").shards
     assert all(part not in ("", ".", "..") for shard in shards for part in shard.name.split("/"))
     assert len({shard.key for shard in shards}) == 3
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("socket", OSError(errno.EMFILE, "Too many open files")),
+        ("getaddrinfo", socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")),
+    ],
+)
+def test_a_fault_of_the_machine_is_not_called_one_of_the_host(
+    monkeypatch: pytest.MonkeyPatch, call: str, error: OSError
+) -> None:
+    monkeypatch.setattr(connection, "BACKOFF", 0.0001)
+    monkeypatch.setattr(socket, call, Mock(side_effect=error))
+    with pytest.raises(StorageError, match=rf"^a\.jsonl: 127\.0\.0\.1 cannot be read now: {error.strerror}$"):
+        connection.get("http://127.0.0.1:9/a.jsonl", "a.jsonl")

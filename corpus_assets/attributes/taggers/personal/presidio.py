@@ -7,7 +7,7 @@ from corpus_assets.attributes.personal.phones import is_of_book
 from corpus_assets.attributes.taggers.personal.pii import TYPES
 from corpus_assets.attributes.taggers.personal.pii_of_dolma import ADDRESS, EMAIL, NO_TEXT, PHONE, is_email, is_number
 from resources.documents.tagger import Spans, Tagger, Text
-from resources.errors import BadFileError
+from resources.errors import BadFileError, raise_machine_fault
 from resources.formats.attributes import Span
 from resources.outside_files import OutsideFile
 
@@ -16,7 +16,10 @@ _LONGEST = 1 << 40
 
 
 def analyzer_of(files: Sequence[OutsideFile]) -> Any:
-    """Returns the analyzer for the folder of a spaCy pipeline, offline; `BadFileError` if it is none."""
+    """Returns the analyzer for the folder of a spaCy pipeline, offline; `BadFileError` if it is none.
+
+    `StorageError` if the machine cannot read it now.
+    """
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
     from presidio_analyzer.nlp_engine import SpacyNlpEngine
     from presidio_analyzer.predefined_recognizers import EmailRecognizer, IpRecognizer, PhoneRecognizer
@@ -35,6 +38,7 @@ def analyzer_of(files: Sequence[OutsideFile]) -> Any:
             engine = SpacyNlpEngine(models=[{"lang_code": _LANGUAGE, "model_name": path}])
             engine.load()
     except (OSError, ValueError) as error:
+        raise_machine_fault(files[0].name, error)
         raise BadFileError(files[0].name, f"no folder of a spaCy pipeline: {error}") from None
     engine.nlp[_LANGUAGE].max_length = _LONGEST
     registry = RecognizerRegistry([OfflineEmailRecognizer(), PhoneRecognizer(), IpRecognizer()])
