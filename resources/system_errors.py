@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, cast
 
 from typing_extensions import override
 
@@ -109,18 +109,6 @@ def make_room(file: BinaryIO, size: int, place: str | Path = "") -> None:
             except OSError as error:
                 if error.errno not in _NO_ROOM_AHEAD:
                     raise
-
-
-def files_below(folder: Path) -> list[Path]:
-    """Returns all below a folder but folders and links to them, in order; `OSError` if one cannot be listed.
-
-    `Path.rglob` would leave out what is in that one.
-    """
-    return sorted(Path(top, name) for top, _, names in os.walk(folder, onerror=_fail) for name in names)
-
-
-def _fail(error: OSError) -> NoReturn:
-    raise error
 
 
 def has_place(error: OSError) -> bool:

@@ -11,8 +11,9 @@ from pathlib import Path
 import msgspec
 
 from resources.errors import ConfigError, HeldError, is_of_the_file
+from resources.outside.looking import files_below
 from resources.raw_places.files import printable
-from resources.system_errors import files_below, placed
+from resources.system_errors import placed
 
 RECORD = ".pulled.json"
 

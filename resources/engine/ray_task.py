@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from resources.engine.attempt import attempt
 from resources.engine.libraries import Versions, differences, versions
 from resources.hashing import content_digest
+from resources.outside.looking import files_below
 from resources.processes.collector import calm_collector
 from resources.storage.interface import Storage
 from resources.storage.ownership import nonce_of
-from resources.system_errors import files_below
 
 _PACKAGES = ("corpus_assets", "partitions", "resources")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from resources.engine.ray_task import code_digest
-from resources.system_errors import files_below
+from resources.outside.looking import files_below
 
 
 @pytest.fixture
