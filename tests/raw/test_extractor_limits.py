@@ -136,7 +136,8 @@ def test_a_process_that_breaks_while_it_loads_extractors_makes_no_bad_row(own: C
     """As it does if the disk cannot give a page of a library."""
     own(
         "import os, signal, sys\n"
-        "if 'extractor_server' in str(getattr(sys.modules['__main__'], '__file__', '')): os.kill(os.getpid(), signal.SIGBUS)\n"
+        "main = getattr(sys.modules['__main__'], '__file__', '')\n"
+        "if 'extractor_server' in str(main): os.kill(os.getpid(), signal.SIGBUS)\n"
         "def text(page): return page\n"
     )
     with pytest.raises(
