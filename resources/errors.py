@@ -171,6 +171,10 @@ _OF_THE_FILE = {
     errno.ENAMETOOLONG,
 }
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_OF_THE_MACHINE = {
+    *(errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ENOBUFS),
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE, errno.ETIMEDOUT, errno.ENODEV, errno.ENOLCK),
+}
 
 
 def file_fault(where: str, error: OSError) -> CorpusError:
@@ -203,9 +207,10 @@ def require_of_the_file(where: str, error: OSError) -> None:
 def raise_machine_fault(where: str, error: BaseException) -> None:
     """Raises `StorageError` if an error of a library that got some content is one of the machine, and not of that.
 
+    Content may give almost any number: a date is too large for the system (EOVERFLOW), a text is no path (EINVAL).
     where: what the library worked at.
     """
-    if isinstance(error, MemoryError) or (isinstance(error, OSError) and not is_of_the_file(error)):
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _OF_THE_MACHINE):
         raise StorageError(f"{where}: the machine failed: {type(error).__name__}: {error}") from error
 
 

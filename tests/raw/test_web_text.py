@@ -115,6 +115,20 @@ def test_a_fault_of_the_machine_is_no_fault_of_a_page(
         libraries._or_nothing(Mock(side_effect=MemoryError("none left")), "page")
 
 
+@pytest.mark.parametrize("seconds", [None, 60])
+@pytest.mark.parametrize("broken", ["time.localtime(67768036191676800)", "open('/dev/null/a')", "os.stat('a' * 9999)"])
+def test_an_error_of_the_system_over_what_a_page_says_is_one_of_the_page(
+    own: Callable[[str], None], seconds: float | None, broken: str
+) -> None:
+    """Its partition would never be built."""
+    own(f"import os, time\ndef broken(page): {broken}\ndef long(page): return page * 9\n")
+    with pytest.raises(RowError) as fault:
+        main_text("page", extractor(Extraction(("own_pages:broken",), 99, seconds=seconds)))
+    assert fault.value.reason == "extraction_failed"
+    how = Extraction(("own_pages:broken", "own_pages:long"), 9, seconds=seconds)
+    assert main_text("page", extractor(how)) == "page" * 9
+
+
 def test_an_extractor_of_ones_own_has_the_digest_of_its_module_as_version(own: Callable[[str], None]) -> None:
     own("def text(page): return 'one'\n")
     first = extractor_version("own_pages:text")
