@@ -211,7 +211,8 @@ def raise_machine_fault(where: str, error: BaseException) -> None:
     where: what the library worked at.
     """
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _OF_THE_MACHINE):
-        raise StorageError(f"{where}: the machine failed: {type(error).__name__}: {error}") from error
+        said = f": {error}" if str(error) else ""
+        raise StorageError(f"{where}: the machine failed: {type(error).__name__}{said}") from error
 
 
 def is_of_the_machine(error: BaseException) -> bool:

@@ -19,7 +19,7 @@ from corpus_assets.raw.rows.faults import PassedOver
 from corpus_assets.raw.rows.rules import FormatOptions
 from corpus_assets.raw.web import charsets, extractors, libraries
 from corpus_assets.raw.web.extractors import MOST_NESTED, nesting
-from resources.errors import BadFileError, ConfigError
+from resources.errors import BadFileError, ConfigError, StorageError
 from resources.formats.documents import Document
 from tests.raw.warc_files import conversion, record, response, zipped
 
@@ -66,6 +66,13 @@ def test_texts_survive(suffix: str, texts: list[str]) -> None:
             assert (values["warc_filename"], values["warc_date"]) == ("crawl.warc.gz", "2024-05-06T07:08:09Z")
             assert plain[values["uncompressed_offset"] :].startswith(b"WARC/1.0\r\n")
             assert f"WARC-Target-URI: {values['warc_url']}".encode() in plain[values["uncompressed_offset"] :][:300]
+
+
+def test_a_fault_of_the_machine_names_the_page(own: Callable[[str], None]) -> None:
+    own("def text(page):\n    if 'big' in page: raise MemoryError\n    return page\n")
+    pages = response(b"<p>small</p>", kind="text/html") + response(b"<p>big</p>", kind="text/html")
+    with pytest.raises(StorageError, match=r"x/a\.warc record 2 at byte \d+: .*the machine failed: MemoryError$"):
+        read("x/a.warc", pages, "own_pages:text")
 
 
 def test_values_of_a_response() -> None:

@@ -17,7 +17,7 @@ from corpus_assets.raw.web.headers import charset_of, media_type
 from corpus_assets.raw.web.http import body, parse_response
 from corpus_assets.raw.web.libraries import Extract
 from corpus_assets.raw.web.records import Record, read_records
-from resources.errors import ConfigError
+from resources.errors import ConfigError, StorageError
 
 Row = TypeVar("Row")
 
@@ -134,7 +134,12 @@ class _Reader:
         _require_characters(page, content)
         self._counts[REPLACED] += page.replaced
         self._counts[GUESSED] += page.guessed
-        return main_text(page.text, self._extract(where)) if is_html else page.text
+        if not is_html:
+            return page.text
+        try:
+            return main_text(page.text, self._extract(where))
+        except StorageError as error:
+            raise StorageError(f"{where}: {error}") from error
 
     def _extract(self, where: str) -> Extract:
         if self._how is None:
