@@ -32,12 +32,12 @@ from corpus_assets.tokenize.modes.registry import mode_of
 from corpus_assets.tokenize.tokenizer import load_tokenizer_of
 from corpus_assets.tokenize.tokenizers.protocol import Tokenizer
 from corpus_assets.tokenize.tokens import TEMPLATE, DatasetBuild, blocks_of
-from resources.errors import ConfigError, is_of_the_file
+from resources.errors import ConfigError
 from resources.planning.planner import Planner, Status
 from resources.stage.declaration import Stage
 from resources.stage.graph import did_you_mean
 from resources.stage.partition import Partition
-from resources.system_errors import placed
+from resources.system_errors import raise_machine_error
 
 Lengths = Counter[int]
 """Number of documents by their ids."""
@@ -132,8 +132,7 @@ def lengths_in(path: Path) -> Lengths:
             for block in lengths_of_file(file, *integers(file)):
                 total.update(dict(zip(*map(np.ndarray.tolist, np.unique(block, return_counts=True)), strict=True)))
     except OSError as error:
-        if not is_of_the_file(error):
-            raise placed(error, "reading", path) from None
+        raise_machine_error(error, "reading", path)
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     return total
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 from typing_extensions import override
 
-from resources.errors import CorpusError, is_full
+from resources.errors import CorpusError, is_full, is_of_the_file
 
 _WHILE = " while "
 _NO_ROOM_AHEAD = {errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
@@ -39,6 +39,12 @@ def at(doing: str, place: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        raise placed(error, doing, place) from None
+
+
+def raise_machine_error(error: BaseException, doing: str, place: str | Path) -> None:
+    """Raises an error of the system, with its place, if it says something about the machine and not about the file."""
+    if isinstance(error, OSError) and not is_of_the_file(error):
         raise placed(error, doing, place) from None
 
 

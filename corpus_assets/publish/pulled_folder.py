@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from resources.errors import ConfigError, HeldError, is_of_the_file
+from resources.errors import ConfigError, HeldError
 from resources.outside.looking import files_below
 from resources.raw_places.files import printable
-from resources.system_errors import placed
+from resources.system_errors import raise_machine_error
 
 RECORD = ".pulled.json"
 
@@ -58,8 +58,7 @@ def pulled_before(folder: Path) -> PulledFrom | None:
     try:
         record = msgspec.json.decode((folder / RECORD).read_bytes(), type=PulledFrom)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        if isinstance(error, OSError) and not is_of_the_file(error):
-            raise placed(error, "reading", folder / RECORD) from None
+        raise_machine_error(error, "reading", folder / RECORD)
         raise ConfigError(f"{folder}: valid is a folder that is absent, empty or of `corpus pull`") from None
     for file in files_below(folder):
         path = file.relative_to(folder).as_posix()

@@ -18,8 +18,8 @@ from corpus_assets.report.assets import NAME as REPORT
 from corpus_assets.report.audit.result import Result, keep, kept
 from corpus_assets.report.audit.shown import COLUMNS, table
 from corpus_assets.tracing.look import Look
-from resources.errors import ConfigError, CorpusError, is_of_the_file
-from resources.system_errors import placed
+from resources.errors import ConfigError, CorpusError
+from resources.system_errors import raise_machine_error
 
 _CSV, _HTML = "sheet.csv", "sheet.html"
 
@@ -36,8 +36,7 @@ def draw(config: Path | None, size: int, seed: int, folder: Path, *, force: bool
         there.write_bytes(csv_of(items, found.build))
         (folder / _HTML).write_text(sheet(items, result, _CSV), encoding="utf-8")
     except OSError as error:
-        if not is_of_the_file(error):
-            raise placed(error, "writing", folder) from None
+        raise_machine_error(error, "writing", folder)
         raise ConfigError(f"--output {folder}: cannot be written: {error.strerror}") from None
     if kept(corpus.storage, found.build) is None:
         _keep(corpus, result)

@@ -11,8 +11,8 @@ from corpus_assets.cli.console import errors, output, print_json, print_line
 from corpus_assets.megatron_cache.blends import PARTS
 from corpus_assets.megatron_cache.caches import Cache, Run, write_caches
 from corpus_assets.megatron_cache.folder import cache_folder
-from resources.errors import ConfigError, is_of_the_file
-from resources.system_errors import placed
+from resources.errors import ConfigError
+from resources.system_errors import raise_machine_error
 
 
 def run(asked: Run, folder: Path, *, as_json: bool) -> None:
@@ -57,8 +57,7 @@ def tokenizer_in(file: Path) -> Mapping[str, Any]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        if not is_of_the_file(error):
-            raise placed(error, "reading", file) from None
+        raise_machine_error(error, "reading", file)
         raise ConfigError(f"--tokenizer {file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise ConfigError(f"--tokenizer {file} is no JSON: {error}") from None

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from resources.errors import ConfigError, is_of_the_file
-from resources.system_errors import placed
+from resources.errors import ConfigError
+from resources.system_errors import raise_machine_error
 
 FORMATS = (".svg", ".png")
 _PANELS = {
@@ -72,6 +72,5 @@ def save(file: Path, content: bytes) -> None:
             written.write_bytes(content)
             written.replace(file)
     except OSError as error:
-        if not is_of_the_file(error):
-            raise placed(error, "writing", file) from None
+        raise_machine_error(error, "writing", file)
         raise ConfigError(f"--plot {file}: {error.strerror}") from None

@@ -23,8 +23,8 @@ from corpus_assets.reading.errors import ReadingError
 from corpus_assets.reading.of_corpus import tokenizer_of
 from corpus_assets.reading.of_state import batches_of_state
 from resources.documents.names import document_name
-from resources.errors import ConfigError, is_of_the_file
-from resources.system_errors import placed
+from resources.errors import ConfigError
+from resources.system_errors import raise_machine_error
 
 _TEXT = 160
 _VALID_STATE = "valid: a file with the `state_dict()` of the run as JSON"
@@ -107,8 +107,7 @@ def _state(asked: Asked) -> Mapping[str, Any] | None:
     try:
         state = json.loads(asked.state.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, OSError) and not is_of_the_file(error):
-            raise placed(error, "reading", asked.state) from None
+        raise_machine_error(error, "reading", asked.state)
         raise ConfigError(f"--state {asked.state} cannot be read: {error!r}; {_VALID_STATE}") from None
     if not isinstance(state, dict):
         raise ConfigError(f"--state {asked.state} holds no JSON object, but {str(state)[:40]!r}; {_VALID_STATE}")
